@@ -1,0 +1,69 @@
+# The door to Evergrid. The work is in tools/ and in the commands below; needs Python, Java, make.
+
+PYTHON ?=
+ARGS ?=
+UV ?= uv
+export PYTHON
+
+BIN := .venv/bin
+COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	--custom-compile-command "make lock"
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check unit system format bench soak lock clean
+
+help: ## list these targets
+	@echo "Evergrid: Kafka topics as live, joined tables"
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo "ARGS are passed on: make demo ARGS=--help. PYTHON names an interpreter: PYTHON=python3.12"
+
+setup: ## make .venv with everything that Evergrid needs (the others do it by themselves)
+	@for python in "$(PYTHON)" python3 python3.11 python3.12 python3.13; do \
+		if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1; then \
+			exec "$$python" tools/setup.py; \
+		fi; \
+	done; \
+	echo "Evergrid needs Python 3.11, 3.12 or 3.13, and none was found. Install one of them, or" \
+		"name it: make demo PYTHON=/path/to/python3.11" >&2; \
+	exit 1
+
+demo: setup ## see it live: a Kafka broker, sample events, the joined tables
+	@$(BIN)/evergrid demo $(ARGS)
+
+test: check ## check, then all tests: real Kafka, real Spark
+	$(BIN)/pytest tests -m "not soak" $(ARGS)
+
+check: setup ## format, lint, types, the walls between the rooms, what must not be in the tree
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/check_tree.py
+
+unit: setup ## the tests outside tests/system
+	$(BIN)/pytest tests --ignore tests/system -m "not soak" $(ARGS)
+
+system: setup ## the tests of the whole, with Kafka and Spark
+	$(BIN)/pytest tests/system -m "not soak" $(ARGS)
+
+format: setup ## write the code as ruff wants it
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup ## measure the figures that the documentation gives
+	$(BIN)/python -m bench $(ARGS)
+
+soak: setup ## the tests that take hours
+	$(BIN)/pytest tests -m soak $(ARGS)
+
+lock: ## write requirements/*.lock anew (ARGS=--upgrade for newer versions)
+	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
+	$(COMPILE) $(ARGS) --group build -o requirements/build.lock
+	$(COMPILE) $(ARGS) pyproject.toml -o requirements/runtime.lock
+	$(COMPILE) $(ARGS) pyproject.toml --group dev -c requirements/runtime.lock -o requirements/dev.lock
+
+clean: ## remove .venv, caches and what the demo left (.evergrid)
+	rm -rf .venv .evergrid build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find src tests bench tools -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The one door between the Spark half and the gateway half: topics, manifest, changes."""

@@ -1,0 +1,83 @@
+"""The manifest: which generations exist, what they are made of, and which is current.
+
+A compacted topic with one partition. Keys: ``generation:N`` for each generation,
+``current`` for the number that screens show, ``system`` for the tables that belong to no
+generation. A null value under ``generation:N`` says that it is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from evergrid.model.generation import Generation, TableTopic
+
+_CURRENT = b"current"
+_SYSTEM = b"system"
+_GENERATION = b"generation:"
+
+
+class Current(msgspec.Struct, frozen=True):
+    """The record that is the switch."""
+
+    generation: int
+
+
+class SystemTables(msgspec.Struct, frozen=True):
+    """Tables that belong to no generation, by name."""
+
+    tables: Mapping[str, TableTopic]
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """All records put together."""
+
+    generations: Mapping[int, Generation] = {}
+    current: int | None = None
+    system: Mapping[str, TableTopic] = {}
+
+    @property
+    def current_generation(self) -> Generation | None:
+        return None if self.current is None else self.generations.get(self.current)
+
+    def tables(self) -> Mapping[str, TableTopic]:
+        """Every table a screen can ask for now, by name."""
+        generation = self.current_generation
+        return {**self.system, **(generation.tables if generation else {})}
+
+
+_generations = msgspec.json.Decoder(Generation)
+_currents = msgspec.json.Decoder(Current)
+_systems = msgspec.json.Decoder(SystemTables)
+
+
+def encode_generation(generation: Generation) -> tuple[bytes, bytes]:
+    return _GENERATION + str(generation.number).encode(), msgspec.json.encode(generation)
+
+
+def encode_gone(number: int) -> tuple[bytes, None]:
+    return _GENERATION + str(number).encode(), None
+
+
+def encode_current(number: int) -> tuple[bytes, bytes]:
+    return _CURRENT, msgspec.json.encode(Current(number))
+
+
+def encode_system(tables: Mapping[str, TableTopic]) -> tuple[bytes, bytes]:
+    return _SYSTEM, msgspec.json.encode(SystemTables(tables))
+
+
+def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
+    """The manifest after one more record; an unknown key is a newer version's and is kept out."""
+    if key == _CURRENT and value is not None:
+        return msgspec.structs.replace(manifest, current=_currents.decode(value).generation)
+    if key == _SYSTEM and value is not None:
+        return msgspec.structs.replace(manifest, system=_systems.decode(value).tables)
+    if key.startswith(_GENERATION):
+        number = int(key.removeprefix(_GENERATION))
+        others = {n: g for n, g in manifest.generations.items() if n != number}
+        if value is not None:
+            others[number] = _generations.decode(value)
+        return msgspec.structs.replace(manifest, generations=others)
+    return manifest

@@ -1,0 +1,57 @@
+"""What Evergrid's own topics are called and how they are made."""
+
+from __future__ import annotations
+
+from evergrid.config.settings import InternalTopics, Limits
+from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.table import Retention
+
+# JSON can write one byte of a message as six, a joined row holds two messages, and
+# names and traces come on top.
+_LARGEST_CHANGE_PER_MESSAGE_BYTE = 14
+_SMALLEST_LIMIT = 1_048_576
+
+
+def manifest_topic(prefix: str) -> str:
+    return f"{prefix}.manifest"
+
+
+def table_topic(prefix: str, generation: int, table: str) -> str:
+    return f"{prefix}.g{generation}.{table}"
+
+
+def system_topic(prefix: str, table: str) -> str:
+    """The topic of a table that belongs to no generation."""
+    return f"{prefix}.{table}"
+
+
+def largest_change(limits: Limits) -> int:
+    """Bytes that a change can have when every source message stays within the limits."""
+    return max(_SMALLEST_LIMIT, _LARGEST_CHANGE_PER_MESSAGE_BYTE * limits.message_bytes)
+
+
+def manifest_spec(topics: InternalTopics) -> NewTopicSpec:
+    """One partition, so that records keep their order; compacted, so that it stays small."""
+    return NewTopicSpec(
+        manifest_topic(topics.prefix),
+        partitions=1,
+        replication=topics.replication,
+        config={"cleanup.policy": "compact", "retention.ms": "-1"},
+    )
+
+
+def changelog_spec(
+    name: str, topics: InternalTopics, retention: Retention, limits: Limits
+) -> NewTopicSpec:
+    """Compacted by row id, and cut by the table's age when it has one."""
+    config = {
+        "cleanup.policy": "compact",
+        "max.message.bytes": str(largest_change(limits)),
+        "retention.ms": "-1",
+    }
+    if retention.age_seconds is not None:
+        config["cleanup.policy"] = "compact,delete"
+        config["retention.ms"] = str(retention.age_seconds * 1000)
+    return NewTopicSpec(
+        name, partitions=topics.partitions, replication=topics.replication, config=config
+    )

@@ -1,0 +1,131 @@
+"""Reading Evergrid's own topics from their beginning, in batches, for ever or up to now."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+
+from evergrid.changelog.manifest import Manifest, apply
+from evergrid.changelog.names import manifest_topic
+from evergrid.config.settings import Connection
+from evergrid.kafka import clients, topics
+from evergrid.model.errors import LinkError
+from evergrid.model.source import Edge
+
+_READ: Mapping[str, clients.Value] = {
+    "auto.offset.reset": "earliest",
+    "enable.partition.eof": True,
+}
+_BATCH = 10_000
+_POLL_SECONDS = 0.2
+_CATCH_UP_SECONDS = 60.0
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One message of an internal topic."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+
+
+class TopicReader:
+    """Follows topics from given offsets; knows when it has reached where they ended."""
+
+    def __init__(self, connection: Connection, starts: Mapping[str, Mapping[int, int]]) -> None:
+        self._connection = connection
+        # Compaction and retention may take the beginning while we read: then it is not there
+        # to be shown either. The mark of a partition's end comes even when its last
+        # messages were compacted away.
+        self._consumer: Consumer = clients.consumer(connection, **_READ)
+        self._next = {
+            (topic, partition): offset
+            for topic, offsets in starts.items()
+            for partition, offset in offsets.items()
+        }
+        self._consumer.assign(
+            [
+                TopicPartition(topic, partition, offset)
+                for (topic, partition), offset in self._next.items()
+            ]
+        )
+
+    def read(self, seconds: float = _POLL_SECONDS) -> list[Record]:
+        """What has arrived, at most a batch, waiting at most `seconds` for the first."""
+        records = []
+        for message in self._consumer.consume(_BATCH, timeout=seconds):
+            error = message.error()
+            if error is None:
+                record = _record(message)
+                self._next[record.topic, record.partition] = record.offset + 1
+                records.append(record)
+            elif error.code() == KafkaError._PARTITION_EOF:
+                self._at_end(message)
+            elif not error.retriable() and error.code() not in _PASSING:
+                raise clients.link_error(self._connection, "read", error)
+        return records
+
+    def reached(self, topic: str, ends: Mapping[int, int]) -> bool:
+        """Whether everything before `ends` has been read."""
+        return all(self._next.get((topic, partition), 0) >= end for partition, end in ends.items())
+
+    def close(self) -> None:
+        self._consumer.close()
+
+    def _at_end(self, message: Message) -> None:
+        topic, partition, offset = message.topic(), message.partition(), message.offset()
+        if topic is not None and partition is not None and offset is not None:
+            self._next[topic, partition] = max(self._next[topic, partition], offset)
+
+
+_PASSING = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._RESOLVE)
+
+
+def read_to_end(connection: Connection, topic: str) -> Iterator[list[Record]]:
+    """All that a topic holds now, in batches."""
+    ends = topics.offsets(connection, topic, Edge.LATEST)
+    reader = TopicReader(connection, {topic: topics.offsets(connection, topic, Edge.EARLIEST)})
+    deadline = time.monotonic() + _CATCH_UP_SECONDS
+    try:
+        while not reader.reached(topic, ends):
+            batch = reader.read()
+            if batch:
+                deadline = time.monotonic() + _CATCH_UP_SECONDS
+                yield batch
+            elif time.monotonic() > deadline:
+                raise LinkError(
+                    f"nothing could be read for {_CATCH_UP_SECONDS:.0f} seconds",
+                    where=f"topic {topic}",
+                    remedy="Check the broker's log, and the right to read this topic.",
+                )
+    finally:
+        reader.close()
+
+
+def load_manifest(connection: Connection, prefix: str) -> Manifest:
+    """The manifest as it is now; empty when there is none yet."""
+    topic = manifest_topic(prefix)
+    if topic not in topics.describe(connection, [topic]):
+        return Manifest()
+    return fold(Manifest(), read_to_end(connection, topic))
+
+
+def fold(manifest: Manifest, batches: Iterable[list[Record]]) -> Manifest:
+    for batch in batches:
+        for record in batch:
+            if record.key is not None:
+                manifest = apply(manifest, record.key, record.value)
+    return manifest
+
+
+def _record(message: Message) -> Record:
+    topic, partition, offset = message.topic(), message.partition(), message.offset()
+    if topic is None or partition is None or offset is None:
+        raise LinkError("a message came without its place", remedy="This is a client's fault.")
+    return Record(topic, partition, offset, message.timestamp()[1], message.key(), message.value())

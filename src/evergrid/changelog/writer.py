@@ -1,0 +1,56 @@
+"""Writing the manifest: each record is on the broker's disk before the next step is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from confluent_kafka import KafkaError, Message, Producer
+
+from evergrid.changelog import manifest
+from evergrid.changelog.names import manifest_topic
+from evergrid.config.settings import Connection
+from evergrid.kafka import clients
+from evergrid.model.errors import LinkError
+from evergrid.model.generation import Generation, TableTopic
+
+_WRITE_SECONDS = 60.0
+
+
+class ManifestWriter:
+    """The one who may say what is current."""
+
+    def __init__(self, connection: Connection, prefix: str) -> None:
+        self._connection = connection
+        self._topic = manifest_topic(prefix)
+        self._producer: Producer = clients.producer(connection)
+
+    def generation(self, generation: Generation) -> None:
+        self._write(*manifest.encode_generation(generation))
+
+    def current(self, number: int) -> None:
+        self._write(*manifest.encode_current(number))
+
+    def system(self, tables: Mapping[str, TableTopic]) -> None:
+        self._write(*manifest.encode_system(tables))
+
+    def forget(self, number: int) -> None:
+        """Say that a generation is gone."""
+        self._write(*manifest.encode_gone(number))
+
+    def _write(self, key: bytes, value: bytes | None) -> None:
+        failures: list[KafkaError] = []
+
+        def delivered(error: KafkaError | None, _message: Message) -> None:
+            if error is not None:
+                failures.append(error)
+
+        self._producer.produce(self._topic, value, key, on_delivery=delivered)
+        left = self._producer.flush(_WRITE_SECONDS)
+        if failures:
+            raise clients.link_error(self._connection, f"write to {self._topic}", failures[0])
+        if left:
+            raise LinkError(
+                f"not written within {_WRITE_SECONDS:.0f} seconds",
+                where=f"topic {self._topic}",
+                remedy="Check that the broker runs and lets this user write there.",
+            )

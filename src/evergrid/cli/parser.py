@@ -1,0 +1,83 @@
+"""What can be typed, and what `--help` says about it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from evergrid import __version__
+from evergrid.cli import check, demo, pipeline, tail
+from evergrid.cli.manners import politely
+from evergrid.config import load
+from evergrid.config.settings import Settings
+
+_EPILOG = """\
+The configuration is evergrid.yaml in this directory unless -c or EVERGRID_CONFIG names
+another; without any, Evergrid runs with its defaults. docs/configuration.md explains it.
+"""
+
+_DEFAULT_FILE = Path("evergrid.yaml")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the process's exit code."""
+    options = _parser().parse_args(arguments)
+    return politely(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.command == "demo":
+        return demo.run(options)
+    settings = load(_file(options.config), os.environ)
+    return _COMMANDS[options.command](settings, options)
+
+
+def _file(chosen: Path | None) -> Path | None:
+    if chosen is not None:
+        return chosen
+    if named := os.environ.get("EVERGRID_CONFIG"):
+        return Path(named)
+    return _DEFAULT_FILE if _DEFAULT_FILE.exists() else None
+
+
+def _pipeline(settings: Settings, _options: argparse.Namespace) -> int:
+    return pipeline.run(settings)
+
+
+_COMMANDS = {"pipeline": _pipeline, "check": check.run, "tail": tail.run}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="evergrid",
+        description="Kafka topics as live, joined tables.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"evergrid {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, module in (
+        ("demo", demo),
+        ("pipeline", pipeline),
+        ("tail", tail),
+        ("check", check),
+    ):
+        command = commands.add_parser(
+            name,
+            help=module.HELP,
+            description=module.HELP,
+            epilog=_EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_argument(
+            "-c", "--config", type=Path, metavar="FILE", help="the configuration file"
+        )
+        module.add_arguments(command)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

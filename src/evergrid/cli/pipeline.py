@@ -1,0 +1,35 @@
+"""`evergrid pipeline`: Spark and the orchestrator, until told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import NoReturn
+
+from evergrid.cli.manners import heed_signals
+from evergrid.cli.surroundings import check_surroundings
+from evergrid.config.settings import Settings
+from evergrid.kafka import jars
+from evergrid.kafka.folder import take_lock
+from evergrid.orchestrator.conductor import Conductor
+
+HELP = "join the source topics and keep their changelogs up to date"
+
+
+def add_arguments(_parser: argparse.ArgumentParser) -> None:
+    """It needs nothing but the configuration."""
+
+
+def run(settings: Settings) -> NoReturn:
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    take_lock(settings.data_dir, "pipeline")
+    check_surroundings(settings)
+    conductor = Conductor(settings, jars.fetch(say), say, heed_signals)
+    try:
+        conductor.run()
+    finally:
+        conductor.close()
+
+
+def say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)

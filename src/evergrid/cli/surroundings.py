@@ -1,0 +1,66 @@
+"""What the machine must have before it is worth starting."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from evergrid.config.settings import Settings
+from evergrid.kafka.java import java_command
+from evergrid.model.errors import ConfigError
+
+_LEAST_DISK = 1024**3
+_BESIDE_SPARK = 512 * 1024**2  # Python, and what Java needs beyond its heap
+_UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+
+
+def check_surroundings(settings: Settings) -> None:
+    """ConfigError with the remedy when Java, disk or memory will not do."""
+    java_command()
+    _check_disk(settings.data_dir)
+    _check_memory(settings)
+
+
+def _check_disk(directory: Path) -> None:
+    free = shutil.disk_usage(directory).free
+    if free < _LEAST_DISK:
+        raise ConfigError(
+            f"{_show(free)} are free on its disk, {_show(_LEAST_DISK)} are needed",
+            where=f"data_dir {directory}",
+            remedy="Free some space, or set data_dir to a directory on another disk.",
+        )
+
+
+def _check_memory(settings: Settings) -> None:
+    wanted = _bytes(settings.spark.driver_memory) + _BESIDE_SPARK
+    free = _free_memory()
+    if free is not None and free < wanted:
+        raise ConfigError(
+            f"{_show(free)} of memory are free, {_show(wanted)} are needed",
+            where=f"spark.driver_memory {settings.spark.driver_memory}",
+            remedy="End other programs, or set spark.driver_memory lower (512m at least).",
+        )
+
+
+def _free_memory() -> int | None:
+    """What programs could take now, or all there is where the system does not tell."""
+    try:
+        found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
+    except OSError:
+        found = None
+    if found:
+        return int(found[1]) * 1024
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return None
+
+
+def _bytes(spelling: str) -> int:
+    return int(spelling[:-1]) * _UNITS[spelling[-1].lower()]
+
+
+def _show(size: int) -> str:
+    return f"{size / 1024**2:,.0f} MB"

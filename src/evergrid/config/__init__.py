@@ -1,0 +1,20 @@
+"""Configuration: one YAML file and the environment, checked once, frozen from then on."""
+
+from evergrid.config.defaults import join_columns, join_history, retyped
+from evergrid.config.load import load
+from evergrid.config.problems import ConfigProblems, Place, Problem
+from evergrid.config.settings import Connection, Settings
+from evergrid.config.show import show
+
+__all__ = [
+    "ConfigProblems",
+    "Connection",
+    "Place",
+    "Problem",
+    "Settings",
+    "join_columns",
+    "join_history",
+    "load",
+    "retyped",
+    "show",
+]

@@ -1,0 +1,164 @@
+"""A YAML document as a tree in which every value knows the line it came from.
+
+Values stay the text that was written: whether `no`, `1_000` or `2026-01-31` is a word,
+a number or a time is decided by the key it is given to, never by YAML's guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+import yaml
+
+from evergrid.config.problems import ConfigProblems, Path, Place, Problem, Problems, quoted
+
+_STANDARD_TAGS = "tag:yaml.org,2002:"
+_NULL_TAG = "tag:yaml.org,2002:null"
+_QUOTE_IT = "Put quotes around a value that starts with a sign such as ! * & % @."
+_CHECK = f"Check the indentation and the brackets near this line. {_QUOTE_IT}"
+
+
+class Scalar(msgspec.Struct, frozen=True):
+    place: Place
+    text: str
+    null: bool = False
+
+
+class Items(msgspec.Struct, frozen=True):
+    place: Place
+    items: tuple[Node, ...]
+
+
+class Branch(msgspec.Struct, frozen=True):
+    place: Place
+    entries: Mapping[str, Node] = MappingProxyType({})
+
+    def having(self, key: str, node: Node) -> Branch:
+        return Branch(self.place, {**self.entries, key: node})
+
+
+Node = Scalar | Items | Branch
+
+
+def parse(text: str, origin: str, problems: Problems) -> Branch:
+    """The document in `text`; a key that cannot be read is reported and left out.
+
+    Raises ConfigProblems for a text that is not YAML: nothing more can be said about it.
+    """
+    place = Place(origin, 1)
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise _unreadable(origin, line, f"not valid YAML: {_reason(error)}", _CHECK) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise _unreadable(origin, line, "found a control character", "Remove it.") from None
+    except RecursionError:
+        raise _unreadable(origin, 1, "nests too deep to be read", "Use fewer levels.") from None
+    if root is None:
+        return Branch(place)
+    branch = _Converter(origin, problems).convert(root, (), place)
+    if not isinstance(branch, Branch):
+        remedy = "Start from the packaged default.yaml."
+        raise _unreadable(origin, 1, "found no keys at the top of the file", remedy)
+    return branch
+
+
+def _unreadable(origin: str, line: int, what: str, remedy: str) -> ConfigProblems:
+    return ConfigProblems([Problem(Place(origin, line), (), what, remedy)])
+
+
+def _reason(error: yaml.MarkedYAMLError) -> str:
+    """What YAML found wrong, without the words it found: they may be a password."""
+    problem = error.problem or "it cannot be read"
+    for telling in ("found undefined alias", "found duplicate anchor", "found undefined tag"):
+        if problem.startswith(telling):
+            return telling
+    return problem
+
+
+class _Converter:
+    """Turns PyYAML's nodes into ours; keeps what it has met, since aliases share nodes."""
+
+    def __init__(self, origin: str, problems: Problems) -> None:
+        self._origin = origin
+        self._problems = problems
+        self._done: dict[yaml.Node, Node] = {}
+        self._open: set[yaml.Node] = set()
+
+    def convert(self, node: yaml.Node, path: Path, place: Place) -> Node:
+        """`place` is the key's line: what a person looks for when a whole section is wrong."""
+        if node in self._done:
+            return self._done[node]
+        if node in self._open:
+            self._problems.add(place, path, "refers to itself", "Write the values out.")
+            return Scalar(place, "", null=True)
+        if not node.tag.startswith(_STANDARD_TAGS):
+            self._problems.add(place, path, "found a YAML tag (!)", _QUOTE_IT)
+        self._open.add(node)
+        self._done[node] = self._converted(node, path, place)
+        self._open.discard(node)
+        return self._done[node]
+
+    def _converted(self, node: yaml.Node, path: Path, place: Place) -> Node:
+        if isinstance(node, yaml.MappingNode):
+            return self._branch(node, path, place)
+        if isinstance(node, yaml.SequenceNode):
+            items = enumerate(node.value)
+            return Items(
+                place,
+                tuple(self.convert(item, (*path, str(i)), self._place(item)) for i, item in items),
+            )
+        return self._scalar(node, path)
+
+    def _branch(self, node: yaml.MappingNode, path: Path, place: Place) -> Branch:
+        entries: dict[str, Node] = {}
+        lines: dict[str, int] = {}
+        for key_node, value_node in node.value:
+            here = self._place(key_node)
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._problems.add(here, path, "found a key that is not a word", "Name the key.")
+                continue
+            key = self._scalar(key_node, path).text
+            if key in entries:
+                what = f"the key {quoted(key)} stands here twice, first on line {lines[key]}"
+                self._problems.add(here, (*path, key), what, "Remove one of the two.")
+                continue
+            entries[key] = self.convert(value_node, (*path, key), here)
+            lines[key] = here.line
+        return Branch(place, entries)
+
+    def _scalar(self, node: yaml.Node, path: Path) -> Scalar:
+        place, text = self._place(node), str(node.value)
+        if not is_unicode(text):
+            self._problems.add(place, path, "found half a character", "Write whole characters.")
+            return Scalar(place, "")
+        return Scalar(place, text, null=node.tag == _NULL_TAG)
+
+    def _place(self, node: yaml.Node) -> Place:
+        return Place(self._origin, node.start_mark.line + 1)
+
+
+def is_unicode(text: str) -> bool:
+    """Whether `text` can leave this process: half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def scalar(text: str, place: Place) -> Scalar:
+    """`text` read as one YAML value; what is more than one value is taken as it is written."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):
+        return Scalar(place, text)
+    if node is None:
+        return Scalar(place, "", null=True)
+    if not isinstance(node, yaml.ScalarNode) or not node.tag.startswith(_STANDARD_TAGS):
+        return Scalar(place, text)
+    return Scalar(place, node.value, null=node.tag == _NULL_TAG)

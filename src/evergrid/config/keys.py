@@ -1,0 +1,126 @@
+"""Every key a configuration can have, in the shape of the file.
+
+One place, because three readers need it: the search for unknown keys, the merge of a
+file over the defaults, and the match of environment variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from evergrid.config.document import Branch, Node, Scalar
+from evergrid.config.problems import Path, Problems, quoted, suggestion
+
+
+class Leaf(msgspec.Struct, frozen=True):
+    """A single value, or a short list of them."""
+
+
+class Fixed(msgspec.Struct, frozen=True):
+    """A section whose keys are ours; written as a single value, that is its `short` key."""
+
+    keys: Mapping[str, Shape]
+    short: str = ""
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A section whose keys are names that the user chose."""
+
+    each: Shape
+
+
+class Properties(msgspec.Struct, frozen=True):
+    """A section whose keys are another program's property names, dots and all."""
+
+    lower: bool
+
+
+Shape = Leaf | Fixed | Named | Properties
+
+_LEAF = Leaf()
+_KAFKA_PROPERTIES = Properties(lower=True)
+
+
+def _leaves(*names: str) -> dict[str, Shape]:
+    return dict.fromkeys(names, _LEAF)
+
+
+_CONNECTION: dict[str, Shape] = {
+    "bootstrap": _LEAF,
+    "properties": _KAFKA_PROPERTIES,
+    "java": _KAFKA_PROPERTIES,
+    "python": _KAFKA_PROPERTIES,
+}
+_SOURCE: dict[str, Shape] = {
+    **_leaves("topic", "table", "key", "time", "start"),
+    "fields": Named(Fixed(_leaves("type", "from"), short="type")),
+}
+_JOIN: dict[str, Shape] = {
+    **_leaves("table", "type", "left", "right", "left_key", "right_key"),
+    "columns": Named(_LEAF),
+    "history": Fixed(_leaves("left", "right")),
+}
+_RETENTION = Fixed(_leaves("rows", "age"))
+
+KEYS = Fixed(
+    {
+        "data_dir": _LEAF,
+        "kafka": Fixed(
+            _CONNECTION | {name: Fixed(_CONNECTION) for name in ("source", "control", "internal")}
+        ),
+        "internal_topics": Fixed(_leaves("prefix", "partitions", "replication")),
+        "sources": Named(Fixed(_SOURCE)),
+        "joins": Named(Fixed(_JOIN)),
+        "system_tables": Fixed(_leaves("quarantine", "control_raw", "orchestrator_status")),
+        "retention": Fixed({"default": _RETENTION, "tables": Named(_RETENTION)}),
+        "limits": Fixed(_leaves("message_bytes", "nesting", "quarantine_characters")),
+        "missing_topics": _LEAF,
+        "spark": Fixed(
+            {
+                **_leaves("master", "driver_memory", "shuffle_partitions", "batch"),
+                "settings": Properties(lower=False),
+            }
+        ),
+    }
+)
+
+
+def children(node: Branch, shape: Shape) -> Iterator[tuple[str, Node, Shape]]:
+    """The entries of `node` that `shape` knows, each with its own shape."""
+    for key, child in node.entries.items():
+        if isinstance(shape, Named):
+            yield key, child, shape.each
+        elif isinstance(shape, Fixed) and key in shape.keys:
+            yield key, child, shape.keys[key]
+
+
+def report_unknown(node: Node, problems: Problems, shape: Shape = KEYS, path: Path = ()) -> None:
+    """Report every key that nobody would read, with the key it was probably meant to be."""
+    if not isinstance(node, Branch):
+        return
+    if isinstance(shape, Fixed):
+        for key in (key for key in node.entries if key not in shape.keys):
+            remedy = suggestion(key, shape.keys, f"Known here: {', '.join(shape.keys)}.")
+            problems.add(
+                node.entries[key].place, (*path, key), f"unknown key {quoted(key)}", remedy
+            )
+    for key, child, child_shape in children(node, shape):
+        report_unknown(child, problems, child_shape, (*path, key))
+
+
+def merge(base: Node, over: Node, shape: Shape = KEYS) -> Node:
+    """`over` laid on `base`: sections of ours key by key, everything else as a whole.
+
+    A section left empty says nothing in a section of ours, and "none" where the user
+    names things: `joins:` alone means no joins.
+    """
+    if isinstance(over, Scalar) and over.null and isinstance(base, Branch):
+        return Branch(over.place) if isinstance(shape, Named) else base
+    if not (isinstance(shape, Fixed) and isinstance(base, Branch) and isinstance(over, Branch)):
+        return over
+    merged = dict(base.entries)
+    for key, child, child_shape in children(over, shape):
+        merged[key] = merge(merged[key], child, child_shape) if key in merged else child
+    return Branch(over.place, merged)

@@ -1,0 +1,100 @@
+"""Secrets: read where the configuration refers to them, and never shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Set
+from pathlib import Path
+
+import msgspec
+
+from evergrid.config.document import is_unicode
+from evergrid.model.errors import ConfigError
+
+HIDDEN = "(hidden)"
+
+_REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
+_TELLING = ("password", "secret", "jaas", "token", "key", "credential", "user.info")
+# Names such as ssl.keystore.location speak of a key without holding one.
+_HARMLESS = ("location", "type", "file", "algorithm", "class", ".ms")
+
+
+class Revealed(msgspec.Struct, frozen=True):
+    """A value with its references replaced, and the secrets that are now in it."""
+
+    text: str
+    secrets: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return f"Revealed({HIDDEN})"
+
+
+class Vault:
+    """Replaces ``${env:NAME}`` and ``${file:/path}``; ``$${`` stands for a plain ``${``."""
+
+    def __init__(self, environ: Mapping[str, str], base: Path) -> None:
+        self._environ = environ
+        self._base = base
+
+    def reveal(self, text: str) -> Revealed:
+        """`text` with its secrets in place; a ConfigError says which one is not there.
+
+        Replaced in one pass, so that a secret which looks like a reference stays itself.
+        """
+        secrets: set[str] = set()
+
+        def replace(match: re.Match[str]) -> str:
+            if match[0] == "$${":
+                return "${"
+            secret = self._secret(match[1]) if match[0].endswith("}") else _refuse()
+            secrets.add(secret)
+            return secret
+
+        return Revealed(_REFERENCE.sub(replace, text), frozenset(secrets))
+
+    def _secret(self, reference: str) -> str:
+        kind, _, name = reference.partition(":")
+        if kind == "env" and name:
+            return self._from_environment(name)
+        if kind == "file" and name:
+            return self._from_file(self._base / name)
+        return _refuse()
+
+    def _from_environment(self, name: str) -> str:
+        secret = self._environ.get(name)
+        if secret and is_unicode(secret):
+            return secret
+        state = "is not set" if secret is None else "is not text" if secret else "is empty"
+        raise ConfigError(
+            f"the environment variable {name} {state}", remedy="Set it where Evergrid starts."
+        )
+
+    def _from_file(self, path: Path) -> str:
+        remedy = "Correct the path, or what the file holds."
+        try:
+            secret = path.read_text(encoding="utf-8").rstrip("\r\n")
+        except OSError as error:
+            reason = error.strerror or "it cannot be read"
+            raise ConfigError(f"the secret file {path}: {reason}", remedy=remedy) from None
+        except ValueError:
+            raise ConfigError(f"the secret file {path} is not UTF-8 text", remedy=remedy) from None
+        if not secret:
+            raise ConfigError(f"the secret file {path} is empty", remedy=remedy)
+        return secret
+
+
+def _refuse() -> str:
+    # What was found is not repeated: a password may well have ${ in it.
+    raise ConfigError(
+        "found ${ that starts neither ${env:NAME} nor ${file:/path}",
+        remedy="Write one of these, or $${ where a plain ${ is meant.",
+    )
+
+
+def shown(name: str, value: str, secrets: Set[str]) -> str:
+    """`value` as it may be shown: hidden when it holds a secret, or `name` says it is one."""
+    if any(secret in value for secret in secrets):
+        return HIDDEN
+    lower = name.lower()
+    telling = any(word in lower for word in _TELLING) and not lower.endswith(_HARMLESS)
+    return HIDDEN if telling else value

@@ -1,0 +1,150 @@
+"""What Evergrid runs with, once file, environment and defaults are put together.
+
+All values here are checked and frozen; nothing downstream validates again.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Set
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from evergrid.config.secrets import shown
+from evergrid.model.join import Join
+from evergrid.model.source import Source
+from evergrid.model.table import Retention, Table, joined_table, quarantine_table, raw_table
+
+
+class _Guarded(msgspec.Struct, frozen=True):
+    """Settings that may hold secrets: printing them, by whatever road, prints `shown()`."""
+
+    def shown(self) -> Self:
+        """The same settings with every secret replaced, safe to show to anybody."""
+        raise NotImplementedError
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        safe = self.shown()
+        return [(name, getattr(safe, name)) for name in self.__struct_fields__]
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({fields})"
+
+
+def _shown(properties: Mapping[str, str], secrets: Set[str] = frozenset()) -> dict[str, str]:
+    return {name: shown(name, value, secrets) for name, value in properties.items()}
+
+
+class Connection(_Guarded, frozen=True):
+    """How to reach one Kafka cluster.
+
+    `properties` carry the Java client's names and go to both clients, translated for
+    the Python one; `java` and `python` carry what only that client knows. `secrets`
+    are the values that must never be shown, wherever they ended up in the properties.
+    """
+
+    name: str
+    bootstrap: str
+    properties: Mapping[str, str] = {}
+    java: Mapping[str, str] = {}
+    python: Mapping[str, str] = {}
+    secrets: frozenset[str] = frozenset()
+
+    def shown(self) -> Connection:
+        return Connection(
+            name=self.name,
+            bootstrap=shown("bootstrap", self.bootstrap, self.secrets),
+            properties=_shown(self.properties, self.secrets),
+            java=_shown(self.java, self.secrets),
+            python=_shown(self.python, self.secrets),
+        )
+
+
+class Kafka(msgspec.Struct, frozen=True):
+    """The clusters of the source topics, of the control topic and of our own topics."""
+
+    source: Connection
+    control: Connection
+    internal: Connection
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        return (self.source, self.control, self.internal)
+
+
+class InternalTopics(msgspec.Struct, frozen=True):
+    """How the topics that Evergrid creates are made; replication -1 is the broker's default."""
+
+    prefix: str
+    partitions: int
+    replication: int
+
+
+class SystemTables(msgspec.Struct, frozen=True):
+    """Names of the tables that belong to no generation."""
+
+    quarantine: str
+    control_raw: str
+    orchestrator_status: str
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Bounds on one source message, and on how much of a bad one is shown."""
+
+    message_bytes: int
+    nesting: int
+    quarantine_characters: int
+
+
+class MissingTopics(enum.Enum):
+    """What a pipeline does when a source topic does not exist at its start."""
+
+    FAIL = "fail"
+    WAIT = "wait"
+
+
+class Spark(_Guarded, frozen=True):
+    """`master` ``local`` means: in this process, with as many slots as the topics need."""
+
+    master: str
+    driver_memory: str
+    shuffle_partitions: int
+    batch_seconds: int
+    settings: Mapping[str, str]
+
+    def shown(self) -> Spark:
+        return msgspec.structs.replace(self, settings=_shown(self.settings))
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """One whole, valid configuration."""
+
+    file: Path | None
+    data_dir: Path
+    kafka: Kafka
+    internal_topics: InternalTopics
+    sources: Mapping[str, Source]
+    joins: Mapping[str, Join]
+    system_tables: SystemTables
+    retention: Mapping[str, Retention]
+    limits: Limits
+    missing_topics: MissingTopics
+    spark: Spark
+
+    def raw_tables(self) -> tuple[Table, ...]:
+        return tuple(
+            raw_table(source, self.retention[source.table]) for source in self.sources.values()
+        )
+
+    def joined_tables(self) -> tuple[Table, ...]:
+        return tuple(
+            joined_table(join, self.sources, self.retention[join.table])
+            for join in self.joins.values()
+        )
+
+    def quarantine(self) -> Table:
+        name = self.system_tables.quarantine
+        return quarantine_table(name, self.retention[name])

@@ -1,0 +1,1 @@
+"""Everything that touches a Kafka cluster from outside Spark: jars, broker, clients, topics."""

@@ -1,0 +1,161 @@
+"""Python clients for a connection: with its security, with limits, and with a quiet log.
+
+What librdkafka has to say goes to Python's `logging`, never to the terminal; what fails
+becomes a LinkError that names connection and address and says what to look at.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Mapping
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from confluent_kafka.admin import AdminClient
+
+from evergrid.config.settings import Connection
+from evergrid.kafka.properties import python_properties
+from evergrid.kafka.quiet import Quiet
+from evergrid.kafka.words import Role
+from evergrid.model.errors import ConfigError, LinkError
+
+LOG = logging.getLogger("evergrid.kafka")
+LOG.addHandler(logging.NullHandler())  # or Python would print what nobody configured to see
+
+# Beside plain values a client takes a `logger`, and callbacks such as `error_cb`.
+Value = str | int | float | bool | logging.Logger | Quiet | Callable[..., object]
+
+# What a connection or a caller may set otherwise.
+_ANY: Mapping[str, Value] = {
+    "client.id": "evergrid",
+    # Of one request; librdkafka's own minute is longer than a person waits for a sentence.
+    "socket.timeout.ms": 20_000,
+    "socket.keepalive.enable": True,
+    # librdkafka's 100 would ask a broker that is down twenty times a second.
+    "reconnect.backoff.ms": 250,
+    "reconnect.backoff.max.ms": 2_000,
+}
+_PRODUCER: Mapping[str, Value] = {
+    # Retries then neither reorder nor repeat a message.
+    "enable.idempotence": True,
+    "delivery.timeout.ms": 60_000,
+}
+_CONSUMER: Mapping[str, Value] = {
+    "group.id": "evergrid",
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    # A position that is gone must be an error: skipping in silence would lose rows.
+    "auto.offset.reset": "error",
+    # As the Java client inside Spark reads unless told otherwise; librdkafka differs.
+    "isolation.level": "read_uncommitted",
+}
+
+# librdkafka marks its own errors with an underscore in front; they are public all the same.
+ALL_DOWN = KafkaError._ALL_BROKERS_DOWN
+AUTHENTICATION = KafkaError._AUTHENTICATION
+RESOLVE = KafkaError._RESOLVE
+TIMED_OUT = KafkaError._TIMED_OUT
+TLS = KafkaError._SSL
+TRANSPORT = KafkaError._TRANSPORT
+
+_ADDRESS = "Check that the broker runs and that kafka.bootstrap is its address."
+_LOGIN = "Check user, password and sasl.mechanism under kafka.properties."
+_TLS = "Check security.protocol and the ssl.* settings under kafka.properties."
+_RIGHTS = "Ask who runs the cluster to allow this user that."
+_REMEDIES: Mapping[int, str] = {
+    TRANSPORT: _ADDRESS,
+    ALL_DOWN: _ADDRESS,
+    RESOLVE: _ADDRESS,
+    TIMED_OUT: _ADDRESS,
+    TLS: _TLS,
+    AUTHENTICATION: _LOGIN,
+    KafkaError.SASL_AUTHENTICATION_FAILED: _LOGIN,
+    KafkaError.UNSUPPORTED_SASL_MECHANISM: _LOGIN,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED: _RIGHTS,
+    KafkaError.GROUP_AUTHORIZATION_FAILED: _RIGHTS,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED: _RIGHTS,
+    KafkaError.UNKNOWN_TOPIC_OR_PART: "Create the topic, or correct its name.",
+    KafkaError.INVALID_REPLICATION_FACTOR: "Set internal_topics.replication to at most the "
+    "number of brokers.",
+}
+
+
+def producer(connection: Connection, **overrides: Value) -> Producer:
+    """A producer that keeps order and gives up on a message after a bounded time."""
+    settings = _settings(connection, Role.PRODUCER, _PRODUCER, overrides)
+    try:
+        return Producer(settings)
+    except (KafkaException, ValueError, TypeError) as error:
+        raise _refused(connection, error) from None
+
+
+def consumer(connection: Connection, **overrides: Value) -> Consumer:
+    """A consumer that commits nothing by itself and never skips in silence."""
+    settings = _settings(connection, Role.CONSUMER, _CONSUMER, overrides)
+    try:
+        return Consumer(settings)
+    except (KafkaException, ValueError, TypeError) as error:
+        raise _refused(connection, error) from None
+
+
+def admin(connection: Connection, **overrides: Value) -> AdminClient:
+    """A client for describing, creating and deleting topics."""
+    settings = _settings(connection, Role.ANY, {}, overrides)
+    try:
+        return AdminClient({}, **settings)
+    except (KafkaException, ValueError, TypeError) as error:
+        raise _refused(connection, error) from None
+
+
+def link_error(connection: Connection, doing: str, error: KafkaException | KafkaError) -> LinkError:
+    """The sentence for a failure of `doing` (such as "read topic users") on a connection."""
+    cause = error.args[0] if isinstance(error, KafkaException) and error.args else error
+    reason, code = str(cause), None
+    if isinstance(cause, KafkaError):
+        reason, code = cause.str(), cause.code()
+    return LinkError(
+        f"could not {doing}: {scrub(connection, reason)}",
+        where=where(connection),
+        remedy=_REMEDIES.get(code, "") if code is not None else "",
+    )
+
+
+def where(connection: Connection) -> str:
+    """How sentences name a connection."""
+    return f"Kafka connection {connection.name} ({connection.bootstrap})"
+
+
+def scrub(connection: Connection, text: str) -> str:
+    """`text` without the connection's secrets: a client's error may quote a setting's value."""
+    for secret in sorted(connection.secrets, key=len, reverse=True):
+        if secret:
+            text = text.replace(secret, "***")
+    return text
+
+
+def _settings(
+    connection: Connection,
+    role: Role,
+    defaults: Mapping[str, Value],
+    overrides: Mapping[str, Value],
+) -> dict[str, Value]:
+    settings = {**_ANY, **defaults, **python_properties(connection, role), **overrides}
+    logger = settings.get("logger", LOG)
+    settings["logger"] = _quiet(logger) if isinstance(logger, logging.Logger) else logger
+    return settings
+
+
+@functools.cache
+def _quiet(logger: logging.Logger) -> Quiet:
+    """One for all clients that share a logger, since they meet the same broker that is down."""
+    return Quiet(logger)
+
+
+def _refused(connection: Connection, error: Exception) -> ConfigError:
+    cause = error.args[0] if error.args else error
+    reason = cause.str() if isinstance(cause, KafkaError) else str(cause)
+    return ConfigError(
+        f"the Python client refuses its settings: {scrub(connection, reason)}",
+        where=f"Kafka connection {connection.name}",
+        remedy="Correct that value under kafka.properties or kafka.python.",
+    )

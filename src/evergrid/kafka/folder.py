@@ -1,0 +1,126 @@
+"""The folder that an embedded broker lives in: made, locked, roomy enough, and readable."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+
+from evergrid.model.errors import ConfigError
+
+LOG_SETTINGS_FILE = "log4j2.properties"
+LEAST_FREE_BYTES = 512 * 1024 * 1024
+
+_LOCK_SECONDS = 10.0  # how long a broker whose starter was killed may take to end
+_LOOK_SECONDS = 0.1
+
+_ERROR = re.compile(r"^\S+ (?:ERROR|FATAL) (.+)$", re.MULTILINE)
+_CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Exception|Error): .+)$", re.MULTILINE)
+
+# Paths are relative to the folder, where the broker runs.
+_LOG_SETTINGS = """\
+status = warn
+appender.file.type = RollingFile
+appender.file.name = file
+appender.file.fileName = log/broker.log
+appender.file.filePattern = log/broker.log.%i
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %p %c{1}: %m%n%throwable
+appender.file.policies.type = SizeBasedTriggeringPolicy
+appender.file.policies.size = 5MB
+appender.file.strategy.type = DefaultRolloverStrategy
+appender.file.strategy.max = 3
+rootLogger.level = info
+rootLogger.appenderRef.file.ref = file
+"""
+
+
+def make(directory: Path) -> None:
+    """Make the folder and what its log needs; one that is there is fine."""
+    (directory / "log").mkdir(parents=True, exist_ok=True)
+    (directory / LOG_SETTINGS_FILE).write_text(_LOG_SETTINGS)
+
+
+def take_lock(directory: Path, user: str = "broker") -> int:
+    """Lock the directory; wait only for a broker whose starter is gone, for that one is ending.
+
+    The leash holds the same lock until Java has ended, so the lock tells about the broker
+    itself, not only about the process that started it.
+    """
+    lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.pread(lock, 32, 0).decode(errors="replace").strip()
+            if not _is_alive(owner) and time.monotonic() < deadline:
+                time.sleep(_LOOK_SECONDS)
+                continue
+            os.close(lock)
+            raise ConfigError(
+                f"the directory {directory} is in use by another {user}, started by "
+                f"process {owner or 'unknown'}",
+                remedy="End that one first, or choose another directory.",
+            ) from None
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        return lock
+
+
+def _is_alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def check_space(directory: Path) -> None:
+    """ConfigError when the disk is about to be full: a broker that meets that end loses trust."""
+    free = shutil.disk_usage(directory).free
+    if free < LEAST_FREE_BYTES:
+        raise ConfigError(
+            f"the broker's disk has {free // 2**20} MB free, and it needs "
+            f"{LEAST_FREE_BYTES // 2**20} MB",
+            where=str(directory),
+            remedy="Free some space, or choose a directory on another disk.",
+        )
+
+
+def cluster_id(directory: Path) -> str:
+    """The id that the data was formatted with, to know our broker from another's."""
+    text = (directory / "data" / "meta.properties").read_text()
+    found = re.search(r"^cluster\.id=(.+)$", text, re.MULTILINE)
+    return found[1].strip().replace("\\", "") if found else ""
+
+
+def last_words(directory: Path, log_start: int) -> str:
+    """Why the broker died: its last error since `log_start`, or else what Java printed."""
+    logged = _read_from(directory / "log" / "broker.log", log_start)
+    if errors := list(_ERROR.finditer(logged)):
+        return _with_cause(errors[-1][1], logged[errors[-1].end() :])
+    printed = _read_from(directory / "log" / "console.log", 0)
+    lines = [line for line in printed.splitlines() if line and not line[0].isspace()]
+    return _with_cause(lines[-1], printed) if lines else "it said nothing"
+
+
+def _with_cause(error: str, trace: str) -> str:
+    """The error and the innermost reason for it, which Java prints last of all."""
+    causes = [cause for cause in _CAUSE.findall(trace) if cause not in error]
+    return f"{error} ({causes[-1]})" if causes else error
+
+
+def _read_from(path: Path, position: int) -> str:
+    try:
+        with path.open("rb") as file:
+            # A file shorter than before was rolled over: all of it is new.
+            file.seek(position if path.stat().st_size >= position else 0)
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""

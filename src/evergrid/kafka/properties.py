@@ -1,0 +1,148 @@
+"""One description of a Kafka connection, in the words of both clients.
+
+Users write the Java client's names, which is what Kafka's documentation and every vendor
+give them. Spark takes them as they are; the Python client (librdkafka) has its own word
+for some. What cannot be translated is refused by name: a security setting that one client
+silently lacks would be worse than none.
+"""
+
+from __future__ import annotations
+
+from evergrid.config.settings import Connection
+from evergrid.kafka import jaas
+from evergrid.kafka.words import (
+    DEFAULT_STORE_TYPE,
+    EXTENSION,
+    IMPLIED,
+    LOGINS,
+    OIDC_HANDLER,
+    OURS,
+    REMEDIES,
+    STORES,
+    WORDS,
+    Role,
+    Store,
+)
+from evergrid.model.errors import ConfigError
+
+_SPLIT_LOGIN = (
+    "Move sasl.jaas.config to kafka.java, and set what the Python client needs for the same "
+    "login under kafka.python."
+)
+
+
+def java_properties(connection: Connection) -> dict[str, str]:
+    """What the Java client inside Spark is given."""
+    for name in connection.properties:
+        _refuse_ours(connection, name)
+    return {
+        "bootstrap.servers": connection.bootstrap,
+        **connection.properties,
+        **connection.java,
+    }
+
+
+def python_properties(connection: Connection, role: Role | None = None) -> dict[str, str]:
+    """What the Python client is given; with a role, without what is for the other kind only."""
+    translated = {"bootstrap.servers": connection.bootstrap}
+    rest = dict(connection.properties)
+    translated |= _stores(connection, rest)
+    translated |= _login(connection, rest)
+    for name, value in rest.items():
+        _refuse_ours(connection, name)
+        word = WORDS.get(name)
+        if word is None:
+            raise _no_word(connection, name)
+        if role is None or word.role in (Role.ANY, role):
+            translated[word.name] = word.value(value)
+    return translated | dict(connection.python)
+
+
+def _stores(connection: Connection, rest: dict[str, str]) -> dict[str, str]:
+    """Take the properties of key and trust stores out of `rest`, translated."""
+    translated: dict[str, str] = {}
+    for store in STORES:
+        family = store.type_property.removesuffix("type")
+        given = {name: rest.pop(name) for name in list(rest) if name.startswith(family)}
+        kind = given.pop(store.type_property, DEFAULT_STORE_TYPE).upper()
+        if not given:
+            continue
+        if kind not in store.words:
+            raise _unknown_store(connection, store, kind)
+        for name, value in given.items():
+            if name not in store.words[kind]:
+                raise _no_word(connection, name)
+            translated |= dict.fromkeys(store.words[kind][name], value)
+    return translated
+
+
+def _login(connection: Connection, rest: dict[str, str]) -> dict[str, str]:
+    """Take the login out of `rest`, translated."""
+    if "sasl.jaas.config" not in rest:
+        return {}
+    where = _where(connection, "sasl.jaas.config")
+    login = jaas.parse(rest.pop("sasl.jaas.config"))
+    if login is None:
+        raise ConfigError(
+            "is not a login that Java would understand",
+            where=where,
+            remedy='Write it as: <login module> required name="value" name="value";',
+        )
+    if login.module not in LOGINS:
+        raise ConfigError(
+            f"the Python client has no words for the login module {login.module}",
+            where=where,
+            remedy=_SPLIT_LOGIN,
+        )
+    if rest.get("sasl.login.callback.handler.class", "").endswith(f".{OIDC_HANDLER}"):
+        del rest["sasl.login.callback.handler.class"]
+    return dict(IMPLIED.get(login.module, {})) | _login_options(login, where)
+
+
+def _login_options(login: jaas.Login, where: str) -> dict[str, str]:
+    words = LOGINS[login.module]
+    translated: dict[str, str] = {}
+    extensions = []
+    for option, value in login.options.items():
+        if option in words:
+            translated[words[option]] = value
+        elif option.startswith(EXTENSION) and "sasl.oauthbearer.client.id" in words.values():
+            extensions.append(f"{option.removeprefix(EXTENSION)}={value}")
+        else:
+            raise ConfigError(
+                f"the Python client has no word for the option {option} of {login.module}",
+                where=where,
+                remedy=f"Delete the option. Or: {_SPLIT_LOGIN}",
+            )
+    if extensions:
+        translated["sasl.oauthbearer.extensions"] = ",".join(extensions)
+    return translated
+
+
+def _where(connection: Connection, name: str) -> str:
+    return f"Kafka connection {connection.name}, property {name}"
+
+
+def _refuse_ours(connection: Connection, name: str) -> None:
+    if name in OURS:
+        raise ConfigError("cannot be set", where=_where(connection, name), remedy=OURS[name])
+
+
+def _no_word(connection: Connection, name: str) -> ConfigError:
+    return ConfigError(
+        "the Python client has no word for it",
+        where=_where(connection, name),
+        remedy=REMEDIES.get(
+            name,
+            "If only Spark's Java client needs it, move it to kafka.java; if the Python client "
+            "has its own setting for it, add that under kafka.python.",
+        ),
+    )
+
+
+def _unknown_store(connection: Connection, store: Store, kind: str) -> ConfigError:
+    return ConfigError(
+        f"the Python client cannot read a store of type {kind}",
+        where=_where(connection, store.type_property),
+        remedy=f"Convert it ({store.conversion}) and set the type to {' or '.join(store.words)}.",
+    )

@@ -1,0 +1,92 @@
+"""Sending messages to topics and knowing where they ended up: for the demo and for tests."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+from confluent_kafka import KafkaError, Message, Producer
+
+from evergrid.config.settings import Connection
+from evergrid.kafka import clients
+from evergrid.model.errors import LinkError
+
+_FLUSH_SECONDS = 60.0
+_FULL_SECONDS = 0.05
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """Where a message is now."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class Sender:
+    """Sends in the background; `flush` waits until all of it is on the broker."""
+
+    def __init__(self, connection: Connection, **overrides: clients.Value) -> None:
+        self._connection = connection
+        self._producer: Producer = clients.producer(connection, **overrides)
+        self._failure: KafkaError | None = None
+
+    def send(
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None = None,
+        *,
+        timestamp_ms: int = 0,
+        partition: int = -1,
+        sent: list[Sent | None] | None = None,
+    ) -> None:
+        """Hand over one message; its place is put into `sent` at the index it was given."""
+        index = 0
+        if sent is not None:
+            index = len(sent)
+            sent.append(None)
+
+        def delivered(error: KafkaError | None, message: Message) -> None:
+            if error is not None:
+                self._failure = error
+            elif sent is not None:
+                sent[index] = _place(message)
+
+        while True:
+            try:
+                self._producer.produce(
+                    topic,
+                    value,
+                    key,
+                    partition=partition,
+                    timestamp=timestamp_ms,
+                    on_delivery=delivered,
+                )
+            except BufferError:  # the broker is slower than we are: wait for it
+                self._producer.poll(_FULL_SECONDS)
+                continue
+            self._producer.poll(0)
+            return
+
+    def flush(self, seconds: float = _FLUSH_SECONDS) -> None:
+        """LinkError unless everything sent so far has arrived within `seconds`."""
+        deadline = time.monotonic() + seconds
+        left = self._producer.flush(seconds)
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise clients.link_error(self._connection, "send", failure)
+        if left or time.monotonic() > deadline:
+            raise LinkError(
+                f"{left} messages were not taken within {seconds:.0f} seconds",
+                where=clients.where(self._connection),
+                remedy="Check that the broker runs.",
+            )
+
+
+def _place(message: Message) -> Sent:
+    topic, partition, offset = message.topic(), message.partition(), message.offset()
+    assert topic is not None
+    assert partition is not None
+    assert offset is not None
+    return Sent(topic, partition, offset)

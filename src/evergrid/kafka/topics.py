@@ -1,0 +1,204 @@
+"""Topics from outside: which there are, where they begin and end, make and delete them.
+
+Every function asks for a bounded time and fails with a LinkError that names topic and
+connection. Making what exists and deleting what does not are no errors, so that a step
+that was killed halfway can simply be done again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import TypeVar
+
+import msgspec
+from confluent_kafka import (
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
+    ListOffsetsResultInfo,
+    NewTopic,
+    OffsetSpec,
+    TopicDescription,
+)
+
+from evergrid.config.settings import Connection
+from evergrid.kafka import clients
+from evergrid.kafka.properties import python_properties
+from evergrid.model.errors import LinkError
+from evergrid.model.source import At, Edge, Start
+
+_ASK_SECONDS = 20.0
+_SETTLE_SECONDS = 20.0  # until a made or deleted topic is so for everyone who asks
+_LOOK_SECONDS = 0.05
+_Answer = TypeVar("_Answer")
+_EARLIEST: OffsetSpec = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
+_LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+_NONE = -1  # the offset of "no message at or after that time"
+
+
+class TopicInfo(msgspec.Struct, frozen=True):
+    """`topic_id` tells a topic from a later one of the same name."""
+
+    name: str
+    topic_id: str
+    partitions: int
+
+
+class NewTopicSpec(msgspec.Struct, frozen=True):
+    """A topic to make; replication -1 is the broker's default."""
+
+    name: str
+    partitions: int
+    replication: int = -1
+    config: Mapping[str, str] = {}
+
+
+def describe(connection: Connection, names: Iterable[str]) -> dict[str, TopicInfo]:
+    """The topics of `names` that exist."""
+    return _Asker(connection).describe(sorted(set(names)))
+
+
+def create(connection: Connection, topics: Iterable[NewTopicSpec]) -> None:
+    """Make topics and return when they can be used; one that exists stays as it is."""
+    wanted = {spec.name: spec for spec in topics}
+    if not wanted:
+        return
+    asker = _Asker(connection)
+    new = [
+        NewTopic(
+            spec.name,
+            num_partitions=spec.partitions,
+            replication_factor=spec.replication,
+            config=dict(spec.config),
+        )
+        for spec in wanted.values()
+    ]
+    answers = asker.admin.create_topics(
+        new, operation_timeout=_ASK_SECONDS, request_timeout=_ASK_SECONDS
+    )
+    for name, answer in answers.items():
+        asker.take(answer, f"create topic {name}", fine=KafkaError.TOPIC_ALREADY_EXISTS)
+    asker.settle(
+        lambda: asker.describe(sorted(wanted)).keys() == wanted.keys(),
+        f"see the new topics {', '.join(sorted(wanted))}",
+    )
+
+
+def delete(connection: Connection, names: Iterable[str]) -> None:
+    """Delete topics and return when they are gone; one that does not exist is gone already."""
+    unwanted = sorted(set(names))
+    if not unwanted:
+        return
+    asker = _Asker(connection)
+    answers = asker.admin.delete_topics(
+        unwanted, operation_timeout=_ASK_SECONDS, request_timeout=_ASK_SECONDS
+    )
+    for name, answer in answers.items():
+        asker.take(answer, f"delete topic {name}", fine=KafkaError.UNKNOWN_TOPIC_OR_PART)
+    asker.settle(
+        lambda: not asker.describe(unwanted),
+        f"see that the topics {', '.join(unwanted)} are gone",
+    )
+
+
+def offsets(connection: Connection, topic: str, at: Start) -> dict[int, int]:
+    """Partition → its first offset, its end, or its first offset at or after a time.
+
+    Where no message is that late it is the end: as it was before the question about the
+    time, so that a message which arrives between the two questions is not skipped.
+    """
+    asker = _Asker(connection)
+    info = asker.describe([topic]).get(topic)
+    if info is None:
+        raise LinkError(
+            f"topic {topic} does not exist",
+            where=clients.where(connection),
+            remedy="Create the topic, or correct its name.",
+        )
+    if at is Edge.EARLIEST:
+        return asker.offsets(info, _EARLIEST)
+    ends = asker.offsets(info, _LATEST)
+    if not isinstance(at, At):
+        return ends
+    # Kafka counts in milliseconds: rounding down would let in a message before the time.
+    found = asker.offsets(info, OffsetSpec.for_timestamp(math.ceil(at.time.timestamp() * 1000)))
+    return {part: ends[part] if offset == _NONE else offset for part, offset in found.items()}
+
+
+class _Asker:
+    """An admin client that remembers why it cannot connect.
+
+    Without that all a user would read of a wrong password is "timed out".
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._heard: KafkaError | None = None
+        self.admin = clients.admin(connection, error_cb=self._hear)
+
+    def _hear(self, error: KafkaError) -> None:
+        # "All brokers are down" follows each reason and says less than the reason.
+        if self._heard is None or error.code() != clients.ALL_DOWN:
+            self._heard = error
+
+    def take(self, answer: Future[_Answer], doing: str, fine: int | None = None) -> _Answer | None:
+        """The answer, None for the error that is `fine`, or a LinkError."""
+        try:
+            return answer.result(timeout=_ASK_SECONDS + 5.0)
+        except KafkaException as error:
+            failure: KafkaError = error.args[0]
+            if failure.code() == fine:
+                return None
+            raise self._link_error(doing, failure) from None
+        except TimeoutError:
+            raise self._link_error(doing, KafkaError(clients.TIMED_OUT)) from None
+
+    def _link_error(self, doing: str, failure: KafkaError) -> LinkError:
+        self.admin.poll(0)  # hands over what was heard
+        if failure.code() in (clients.TIMED_OUT, clients.TRANSPORT) and self._heard:
+            failure = self._heard
+        return clients.link_error(self._connection, doing, failure)
+
+    def settle(self, done: Callable[[], bool], doing: str) -> None:
+        deadline = time.monotonic() + _SETTLE_SECONDS
+        while not done():
+            if time.monotonic() > deadline:
+                raise self._link_error(doing, KafkaError(clients.TIMED_OUT))
+            time.sleep(_LOOK_SECONDS)
+
+    def describe(self, names: Sequence[str]) -> dict[str, TopicInfo]:
+        if not names:
+            return {}
+        answers: Mapping[str, Future[TopicDescription]] = self.admin.describe_topics(
+            TopicCollection(list(names)), request_timeout=_ASK_SECONDS
+        )
+        found = {}
+        for name, answer in answers.items():
+            described = self.take(
+                answer, f"describe topic {name}", fine=KafkaError.UNKNOWN_TOPIC_OR_PART
+            )
+            if described is not None:
+                found[name] = TopicInfo(name, str(described.topic_id), len(described.partitions))
+        return found
+
+    def offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
+        committed = python_properties(self._connection).get("isolation.level") == "read_committed"
+        level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+        answers: Mapping[TopicPartition, Future[ListOffsetsResultInfo]] = self.admin.list_offsets(
+            {TopicPartition(topic.name, part): spec for part in range(topic.partitions)},
+            isolation_level=level,
+            request_timeout=_ASK_SECONDS,
+        )
+        found = {}
+        for part, answer in answers.items():
+            result = self.take(answer, f"ask for offsets of topic {topic.name}[{part.partition}]")
+            assert result is not None
+            found[part.partition] = result.offset
+        return found

@@ -1,0 +1,193 @@
+"""The dictionary between the Java client's settings and the Python client's (librdkafka).
+
+Nothing but tables: `properties.py` reads them.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+
+class Role(enum.Enum):
+    """Which kind of client a property is for."""
+
+    ANY = "any"
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+
+
+class Word(msgspec.Struct, frozen=True):
+    """What librdkafka calls a property, whose it is, and how its value changes."""
+
+    name: str
+    role: Role = Role.ANY
+    value: Callable[[str], str] = str
+
+
+def _same(role: Role, *names: str) -> dict[str, Word]:
+    return {name: Word(name, role) for name in names}
+
+
+def _system_default(value: str) -> str:
+    return "0" if value.strip() == "-1" else value
+
+
+def _kilobytes(value: str) -> str:
+    return str(max(1, int(value) // 1024)) if value.strip().isdigit() else value
+
+
+def _or_none(value: str) -> str:
+    return value.strip() or "none"
+
+
+# Java's name → librdkafka's word.
+WORDS: Mapping[str, Word] = {
+    **_same(
+        Role.ANY,
+        "bootstrap.servers",
+        "client.dns.lookup",
+        "client.id",
+        "client.rack",
+        "connections.max.idle.ms",
+        "enable.metrics.push",
+        "metadata.max.age.ms",
+        "metadata.recovery.rebootstrap.trigger.ms",
+        "metadata.recovery.strategy",
+        "reconnect.backoff.max.ms",
+        "reconnect.backoff.ms",
+        "retry.backoff.max.ms",
+        "retry.backoff.ms",
+        "sasl.kerberos.kinit.cmd",
+        "sasl.kerberos.min.time.before.relogin",
+        "sasl.kerberos.service.name",
+        "sasl.oauthbearer.token.endpoint.url",
+        "security.protocol",
+        "socket.connection.setup.timeout.ms",
+        "ssl.key.password",
+    ),
+    "max.request.size": Word("message.max.bytes"),
+    "receive.buffer.bytes": Word("socket.receive.buffer.bytes", value=_system_default),
+    "request.timeout.ms": Word("socket.timeout.ms"),
+    "sasl.mechanism": Word("sasl.mechanisms"),
+    "send.buffer.bytes": Word("socket.send.buffer.bytes", value=_system_default),
+    "ssl.endpoint.identification.algorithm": Word(
+        "ssl.endpoint.identification.algorithm", value=_or_none
+    ),
+    **_same(
+        Role.PRODUCER,
+        "acks",
+        "batch.size",
+        "compression.type",
+        "delivery.timeout.ms",
+        "enable.idempotence",
+        "linger.ms",
+        "max.in.flight.requests.per.connection",
+        "retries",
+        "transaction.timeout.ms",
+    ),
+    "buffer.memory": Word("queue.buffering.max.kbytes", Role.PRODUCER, _kilobytes),
+    **_same(
+        Role.CONSUMER,
+        "check.crcs",
+        "fetch.max.bytes",
+        "fetch.min.bytes",
+        "heartbeat.interval.ms",
+        "isolation.level",
+        "max.partition.fetch.bytes",
+        "max.poll.interval.ms",
+        "session.timeout.ms",
+    ),
+    "fetch.max.wait.ms": Word("fetch.wait.max.ms", Role.CONSUMER),
+}
+
+
+class Store(msgspec.Struct, frozen=True):
+    """A Java key or trust store: librdkafka's words for each type that it can read.
+
+    A property of the store that has no word for the store's type is refused. `conversion`
+    is the command that makes a readable store of another.
+    """
+
+    type_property: str
+    words: Mapping[str, Mapping[str, tuple[str, ...]]]
+    conversion: str
+
+
+_TRUST = "ssl.truststore"
+_KEY = "ssl.keystore"
+
+STORES: tuple[Store, ...] = (
+    Store(
+        f"{_TRUST}.type",
+        {
+            "PEM": {
+                f"{_TRUST}.location": ("ssl.ca.location",),
+                f"{_TRUST}.certificates": ("ssl.ca.pem",),
+            },
+        },
+        "keytool -exportcert -rfc -keystore <file> -alias <name> -file ca.pem",
+    ),
+    Store(
+        f"{_KEY}.type",
+        {
+            # Java wants key and certificates in one file; librdkafka reads each out of it.
+            "PEM": {
+                f"{_KEY}.location": ("ssl.key.location", "ssl.certificate.location"),
+                f"{_KEY}.key": ("ssl.key.pem",),
+                f"{_KEY}.certificate.chain": ("ssl.certificate.pem",),
+            },
+            "PKCS12": {
+                f"{_KEY}.location": ("ssl.keystore.location",),
+                f"{_KEY}.password": ("ssl.keystore.password",),
+            },
+        },
+        "keytool -importkeystore -srckeystore <file> -destkeystore client.p12 "
+        "-deststoretype PKCS12",
+    ),
+)
+DEFAULT_STORE_TYPE = "JKS"  # Java's
+
+# Login module → its options → librdkafka's words; and what the module itself implies.
+_USER = {"username": "sasl.username", "password": "sasl.password"}
+LOGINS: Mapping[str, Mapping[str, str]] = {
+    "PlainLoginModule": _USER,
+    "ScramLoginModule": _USER,
+    "OAuthBearerLoginModule": {
+        "clientId": "sasl.oauthbearer.client.id",
+        "clientSecret": "sasl.oauthbearer.client.secret",
+        "scope": "sasl.oauthbearer.scope",
+    },
+}
+IMPLIED: Mapping[str, Mapping[str, str]] = {
+    "OAuthBearerLoginModule": {"sasl.oauthbearer.method": "oidc"},
+}
+EXTENSION = "extension_"  # of the OAuth login module; librdkafka takes them as one list
+
+# Java's way of naming what `sasl.oauthbearer.method=oidc` says for librdkafka.
+OIDC_HANDLER = "OAuthBearerLoginCallbackHandler"
+
+# What Evergrid decides itself, and why nobody else may.
+_PLACE = "Evergrid keeps its own place in each topic; delete the line."
+_BYTES = "Evergrid reads and writes bytes; delete the line."
+OURS: Mapping[str, str] = {
+    "auto.offset.reset": _PLACE,
+    "enable.auto.commit": _PLACE,
+    "group.id": _PLACE,
+    "group.instance.id": _PLACE,
+    "key.deserializer": _BYTES,
+    "key.serializer": _BYTES,
+    "value.deserializer": _BYTES,
+    "value.serializer": _BYTES,
+}
+
+# For properties where "move it to kafka.java" would not be the best advice.
+REMEDIES: Mapping[str, str] = {
+    "ssl.cipher.suites": "The two clients name ciphers differently: set it under kafka.java "
+    "with Java's names and under kafka.python with OpenSSL's.",
+    "ssl.truststore.password": "A PEM truststore has no password; delete the line.",
+    "ssl.keystore.password": "A PEM keystore has no password, its key may have one: "
+    "ssl.key.password. Or set ssl.keystore.type to PKCS12 if it is such a file.",
+}

@@ -1,0 +1,79 @@
+"""A generation: one configuration of sources and joins, from its first row to its end."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+
+import msgspec
+
+from evergrid.model.join import Join
+from evergrid.model.source import Source
+from evergrid.model.table import Table
+
+
+class State(enum.Enum):
+    """Where a generation is in its life; only the current one is on screens."""
+
+    PREPARING = "preparing"
+    READY = "ready"
+    CURRENT = "current"
+    RETIRED = "retired"
+    FAILED = "failed"
+
+
+class SourceTopic(msgspec.Struct, frozen=True):
+    """The very topic a generation reads, and from where.
+
+    A topic that was deleted and made anew has the same name and another id. Messages from
+    `start` up to `live` are history, which is read in one go; from there on ingest reads
+    them as they come.
+    """
+
+    topic_id: str
+    start: Mapping[int, int]
+    live: Mapping[int, int]
+
+
+class TableTopic(msgspec.Struct, frozen=True):
+    """A table of a generation and the changelog that holds it.
+
+    `ready_offsets` are the changelog's ends at the moment the generation became ready:
+    a reader that has applied that much has the whole table.
+    """
+
+    table: Table
+    topic: str
+    partitions: int
+    ready_offsets: Mapping[int, int] = {}
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a generation's preparation is."""
+
+    step: str
+    done: int
+    total: int
+
+
+class Times(msgspec.Struct, frozen=True):
+    """When things happened, in microseconds since the epoch; 0 is not yet."""
+
+    created: int = 0
+    ready: int = 0
+    current: int = 0
+    ended: int = 0
+
+
+class Generation(msgspec.Struct, frozen=True):
+    """Everything there is to know about one generation."""
+
+    number: int
+    state: State
+    sources: Mapping[str, Source]
+    joins: Mapping[str, Join]
+    topics: Mapping[str, SourceTopic]
+    tables: Mapping[str, TableTopic]
+    times: Times
+    progress: Progress | None = None
+    error: str = ""

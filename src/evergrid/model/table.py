@@ -1,0 +1,157 @@
+"""A table: a named set of rows with one schema, as screens and the changelog know it.
+
+The schema says more than names and types: which columns make the row id, which
+order the rows by default, and which tell an older version of a row from a newer
+one. With that a reader of the changelog needs to know nothing about joins.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from evergrid.model.join import Join, JoinType, Side
+from evergrid.model.source import Source
+from evergrid.model.types import INTEGER, TEXT, TIMESTAMP, FieldType
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+ID_SEPARATOR = ":"  # cannot occur in a topic's name, so parts never run together
+
+
+class Role(enum.Enum):
+    """Why a column is there: the user's data, the row's time, or where it came from."""
+
+    DATA = "data"
+    TIME = "time"
+    TRACE = "trace"
+
+
+class Column(msgspec.Struct, frozen=True):
+    name: str
+    type: FieldType
+    role: Role = Role.DATA
+
+
+class Retention(msgspec.Struct, frozen=True):
+    """How much of a table is kept: the newest rows, and none older than `age_seconds`."""
+
+    rows: int | None = None
+    age_seconds: int | None = None
+
+
+class Table(msgspec.Struct, frozen=True):
+    """One table's contract.
+
+    row_id    columns whose values, joined by ``:``, are the row id
+    order     columns of the default order
+    version   columns that only grow for one row id; a change that is lower (null is
+              lowest) than what a reader has is older and must be ignored
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    row_id: tuple[str, ...]
+    order: tuple[str, ...]
+    version: tuple[str, ...] = ()
+    retention: Retention = Retention()
+
+
+TIME_COLUMN = Column("ts", TIMESTAMP, Role.TIME)
+PARTITION_COLUMN = Column("_partition", INTEGER, Role.TRACE)
+OFFSET_COLUMN = Column("_offset", INTEGER, Role.TRACE)
+UNKNOWN_FIELDS_COLUMN = Column("_unknown_fields", INTEGER, Role.TRACE)
+
+
+class Trace(msgspec.Struct, frozen=True):
+    """The four columns by which a joined row names one message it was made from."""
+
+    topic: Column
+    partition: Column
+    offset: Column
+    ts: Column
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return (self.topic, self.partition, self.offset, self.ts)
+
+    @property
+    def position(self) -> tuple[str, ...]:
+        return (self.ts.name, self.partition.name, self.offset.name)
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        return (self.partition.name, self.offset.name)
+
+
+def trace_of(source: str) -> Trace:
+    """The trace columns of a joined row for its message of `source`."""
+    return Trace(
+        topic=Column(f"_{source}_topic", TEXT, Role.TRACE),
+        partition=Column(f"_{source}_partition", INTEGER, Role.TRACE),
+        offset=Column(f"_{source}_offset", INTEGER, Role.TRACE),
+        ts=Column(f"_{source}_ts", TIMESTAMP, Role.TRACE),
+    )
+
+
+def raw_table(source: Source, retention: Retention) -> Table:
+    """The table that shows a source's messages, one row each."""
+    data = tuple(Column(field.name, field.type) for field in source.fields)
+    return Table(
+        name=source.table,
+        columns=(
+            *data,
+            TIME_COLUMN,
+            PARTITION_COLUMN,
+            OFFSET_COLUMN,
+            UNKNOWN_FIELDS_COLUMN,
+        ),
+        row_id=(PARTITION_COLUMN.name, OFFSET_COLUMN.name),
+        order=(TIME_COLUMN.name, PARTITION_COLUMN.name, OFFSET_COLUMN.name),
+        retention=retention,
+    )
+
+
+def joined_table(join: Join, sources: Mapping[str, Source], retention: Retention) -> Table:
+    """The table that shows a join's result."""
+    data = tuple(
+        Column(column.name, sources[join.source_of(column.side)].field(column.field).type)
+        for column in join.columns
+    )
+    driving = trace_of(join.source_of(join.driving))
+    other = trace_of(join.source_of(join.driving.other))
+    pairs = join.type is JoinType.INNER
+    return Table(
+        name=join.table,
+        columns=(
+            *data,
+            TIME_COLUMN,
+            *trace_of(join.source_of(Side.LEFT)).columns,
+            *trace_of(join.source_of(Side.RIGHT)).columns,
+        ),
+        row_id=driving.identity + other.identity if pairs else driving.identity,
+        order=(TIME_COLUMN.name, *driving.identity, *(other.identity if pairs else ())),
+        version=() if pairs else other.position,
+        retention=retention,
+    )
+
+
+def quarantine_table(name: str, retention: Retention) -> Table:
+    """The table of messages that could not become rows; it belongs to no generation."""
+    return Table(
+        name=name,
+        columns=(
+            Column("topic", TEXT),
+            Column("reason", TEXT),
+            Column("text", TEXT),
+            TIME_COLUMN,
+            PARTITION_COLUMN,
+            OFFSET_COLUMN,
+        ),
+        row_id=("topic", PARTITION_COLUMN.name, OFFSET_COLUMN.name),
+        order=(TIME_COLUMN.name, "topic", PARTITION_COLUMN.name, OFFSET_COLUMN.name),
+        retention=retention,
+    )

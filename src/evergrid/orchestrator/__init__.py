@@ -1,0 +1,1 @@
+"""Which generation runs: begins, resumes, replaces and retires them."""

@@ -1,0 +1,108 @@
+"""Watches a running generation: restarts what fell over, and says when it cannot go on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from evergrid.kafka import topics
+from evergrid.kafka.topics import TopicInfo
+from evergrid.model.errors import LinkError
+from evergrid.orchestrator.decide import changed_topic, grown_topics, missing_topics
+from evergrid.pipeline.failures import Cause, Failure
+from evergrid.pipeline.plan import Plan
+from evergrid.pipeline.running import RunningQueries
+from evergrid.pipeline.session import is_alive
+
+_LOOK_SECONDS = 0.5
+_TOPICS_SECONDS = 5.0
+_LONGEST_WAIT_SECONDS = 30.0
+_CALM_SECONDS = 120.0  # a query that ran this long starts again with the shortest wait
+
+
+class Supervisor:
+    """One generation's guard."""
+
+    def __init__(self, plan: Plan, say: Callable[[str], None]) -> None:
+        self._plan = plan
+        self._say = say
+        self._queries = RunningQueries(plan)
+        self._waits: dict[str, float] = {}
+        self._due: dict[str, float] = {}
+        self._trouble = ""
+        self._partitions: Mapping[str, int] = {}
+
+    def start(self) -> None:
+        self._partitions = {name: info.partitions for name, info in self._source_topics().items()}
+        self._queries.start_all()
+
+    def watch(self) -> str:
+        """Keep the queries running; returns the reason when that has become impossible."""
+        next_look = 0.0
+        while True:
+            if not is_alive(self._plan.spark):
+                raise LinkError(
+                    "Spark's process ended by itself",
+                    remedy=f"See {self._plan.settings.data_dir / 'log' / 'spark.log'}; "
+                    "started again, the pipeline goes on from its checkpoint.",
+                )
+            lost = self._look_at_queries()
+            if not lost and time.monotonic() >= next_look:
+                next_look = time.monotonic() + _TOPICS_SECONDS
+                lost = self._look_at_topics()
+            if lost:
+                self._queries.stop_all()
+                return lost
+            time.sleep(_LOOK_SECONDS)
+
+    def _look_at_queries(self) -> str:
+        for failure in self._queries.failures():
+            if failure.cause is Cause.LOST:
+                return f"query {failure.query} lost its input or its state ({failure.text})"
+            self._restart_later(failure)
+        for name, due in list(self._due.items()):
+            if time.monotonic() >= due:
+                del self._due[name]
+                self._queries.start(name)
+        return ""
+
+    def _restart_later(self, failure: Failure) -> None:
+        if failure.query in self._due:
+            return
+        ran = self._queries.seconds_since_start(failure.query)
+        last = 0.0 if ran > _CALM_SECONDS else self._waits.get(failure.query, 0.0)
+        wait = min(_LONGEST_WAIT_SECONDS, 2 * last or 1.0)
+        self._waits[failure.query] = wait
+        self._due[failure.query] = time.monotonic() + wait
+        self._say(f"Query {failure.query} fell over ({failure.text}); again in {wait:.0f} s.")
+
+    def _look_at_topics(self) -> str:
+        generation = self._plan.generation
+        try:
+            found = self._source_topics()
+        except LinkError as error:
+            self._note(f"{error.sentence()} Going on when it is back.")
+            return ""
+        missing = missing_topics(generation.sources, found)
+        if missing:
+            self._note(f"Topic {', '.join(missing)} does not exist any more. Waiting for it.")
+            return ""
+        self._note("")
+        grown = grown_topics(generation, found, self._partitions)
+        if grown:
+            self._say(f"Topic {', '.join(grown)} has more partitions: reading them too.")
+            self._partitions = {name: info.partitions for name, info in found.items()}
+            self._queries.restart_all()
+        return changed_topic(generation, found)
+
+    def _note(self, trouble: str) -> None:
+        """Say a trouble once, and once that it is over."""
+        if trouble and trouble != self._trouble:
+            self._say(trouble)
+        elif self._trouble and not trouble:
+            self._say("Kafka and all source topics are there again.")
+        self._trouble = trouble
+
+    def _source_topics(self) -> dict[str, TopicInfo]:
+        names = [source.topic for source in self._plan.generation.sources.values()]
+        return topics.describe(self._plan.settings.kafka.source, names)

@@ -1,0 +1,1 @@
+"""Spark: source topics in, changelogs out. The only room that imports pyspark."""

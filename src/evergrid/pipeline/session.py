@@ -1,0 +1,172 @@
+"""One Spark session per pipeline, quiet on the screen and sized for real-time mode."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from evergrid.config.settings import Settings
+from evergrid.kafka.jars import Jars
+from evergrid.kafka.java import java_home
+from evergrid.model.errors import ConfigError
+
+Session = SparkSession  # other rooms hand it on without knowing Spark
+
+_STATE = "spark.sql.streaming.stateStore"
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_STOP_SECONDS = 4.0
+
+# Real-time mode refuses the first version of the checkpoint's format; the rest keeps a
+# key's state close to its changes and away from work that nobody reads.
+_FIXED: Mapping[str, str] = {
+    f"{_STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state."
+    "RocksDBStateStoreProvider",
+    f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    f"{_STATE}.checkpointFormatVersion": "2",
+    f"{_STATE}.rocksdb.trackTotalNumberOfRows": "false",
+    "spark.sql.adaptive.enabled": "false",
+    # Above this many keys in a batch Spark would sort instead of hash, at twice the cost.
+    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "1000000",
+    # The generated code of our expressions is large; past this size Java never compiles a
+    # method, and operators that are compiled one by one are faster than one that is not.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.session.timeZone": "UTC",
+    # A stopped query must not hold up the end of the process.
+    "spark.sql.streaming.stopTimeout": "10s",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+# What a user may set otherwise.
+_DEFAULTS: Mapping[str, str] = {
+    "spark.app.name": "evergrid",
+    "spark.ui.enabled": "false",
+    # A cluster's workers come one by one; queries need all their slots at once.
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "60s",
+}
+
+
+def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
+    """A session with room for `slots` tasks at once; its logs go to the data directory."""
+    logs = settings.data_dir / "log"
+    scratch = settings.data_dir / "spark"
+    shutil.rmtree(scratch, ignore_errors=True)  # a killed Spark leaves its files behind
+    for folder in (logs, scratch):
+        folder.mkdir(parents=True, exist_ok=True)
+    _environment(settings)
+    options = {
+        **_DEFAULTS,
+        **_place(settings, slots),
+        **settings.spark.settings,
+        **_FIXED,
+        "spark.sql.shuffle.partitions": str(settings.spark.shuffle_partitions),
+        "spark.driver.memory": settings.spark.driver_memory,
+        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars.spark)),
+        _JAVA_OPTIONS: f"-Dlog4j2.configurationFile={_log_settings(logs)} "
+        + settings.spark.settings.get(_JAVA_OPTIONS, ""),
+        "spark.local.dir": str(scratch),
+    }
+    builder = SparkSession.builder
+    for name, value in options.items():
+        builder = builder.config(name, value)
+    with _output_to(logs / "spark-start.log"):
+        try:
+            return builder.getOrCreate()
+        except Exception as error:
+            raise ConfigError(
+                f"Spark did not start: {_first_line(error)}",
+                where=f"spark.master {settings.spark.master}",
+                remedy=f"See {logs / 'spark-start.log'} and {logs / 'spark.log'}.",
+            ) from None
+
+
+def end_session(spark: SparkSession) -> None:
+    """End Spark's process. Nothing is lost: a batch that was cut off is read again."""
+    process = _process(spark)
+    if process is None or process.poll() is not None:
+        return
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def is_alive(spark: SparkSession) -> bool:
+    """Whether Spark's process still runs."""
+    process = _process(spark)
+    return process is None or process.poll() is None
+
+
+def _process(spark: SparkSession) -> subprocess.Popen[bytes] | None:
+    gateway = spark.sparkContext._gateway  # the only road to the process
+    process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    return process
+
+
+def _environment(settings: Settings) -> None:
+    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    if settings.spark.master.startswith("local"):
+        # Or Spark binds to an interface that it cannot reach itself.
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+
+
+def _place(settings: Settings, slots: int) -> dict[str, str]:
+    if settings.spark.master == "local":
+        return {"spark.master": f"local[{slots}]", "spark.driver.host": "127.0.0.1"}
+    return {"spark.master": settings.spark.master}
+
+
+def _log_settings(logs: Path) -> Path:
+    path = logs / "spark-log4j2.properties"
+    path.write_text(
+        f"""rootLogger.level = warn
+rootLogger.appenderRef.file.ref = file
+appender.file.type = RollingFile
+appender.file.name = file
+appender.file.fileName = {logs / "spark.log"}
+appender.file.filePattern = {logs / "spark.log"}.%i
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d %p %c: %m%n%xEx
+appender.file.policies.type = Policies
+appender.file.policies.size.type = SizeBasedTriggeringPolicy
+appender.file.policies.size.size = 20MB
+appender.file.strategy.type = DefaultRolloverStrategy
+appender.file.strategy.max = 3
+"""
+    )
+    return path
+
+
+@contextlib.contextmanager
+def _output_to(path: Path) -> Iterator[None]:
+    """Lend our standard output and error to `path`, for a child that would inherit them."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
+    with path.open("ab") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept[0], 1)
+        os.dup2(kept[1], 2)
+        for descriptor in kept:
+            os.close(descriptor)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -1,0 +1,116 @@
+"""Whole objects, missing and unknown fields, texts and booleans."""
+
+from __future__ import annotations
+
+from evergrid.testing.cases.case import Case, bad, row
+
+CASES: tuple[Case, ...] = (
+    # a valid JSON object with all fields
+    row(
+        "all fields",
+        '{"id": "a", "name": "Ann", "count": 3, "ratio": 0.5, "money": 12.5, "units": 7,'
+        ' "share": 0.25, "big": 1.5, "flag": true, "at": 1700000000000, "at_s": 1700000000,'
+        ' "at_us": 1700000000000001, "at_ns": 1700000000000002000, "other-name": 9}',
+        id="a",
+        name="Ann",
+        count=3,
+        ratio=0.5,
+        money="12.50",
+        units="7",
+        share="0.25",
+        big="1.5000000000",
+        flag=True,
+        at=1700000000000000,
+        at_s=1700000000000000,
+        at_us=1700000000000001,
+        at_ns=1700000000000002,
+        other_name=9,
+    ),
+    row(
+        "white space around everything",
+        ' \t\r\n{ "id" :\n"a" , "count"\t: 1 } \r\n',
+        id="a",
+        count=1,
+    ),
+    row("no white space", '{"id":"a","count":1}', id="a", count=1),
+    # a field missing, or JSON null
+    row("empty object", "{}"),
+    row("missing fields", '{"id": "a"}', id="a"),
+    row(
+        "null fields", '{"id": "a", "name": null, "count": null, "flag": null, "at": null}', id="a"
+    ),
+    row("null for every type", '{"ratio":null,"money":null,"at_s":null,"other-name":null}'),
+    row("the word null is a text", '{"name": "null"}', name="null"),
+    bad("the word null is no number", '{"count": "null"}', "count: 'null' is not integer"),
+    # unknown fields
+    row("one unknown field", '{"id": "a", "colour": "red"}', 1, id="a"),
+    row("unknown fields of every kind", '{"u":1,"v":[1,{"x":2}],"w":null,"x":"","y":true}', 5),
+    row("names are case-sensitive", '{"Name": "Ann", "NAME": "x"}', 2),
+    row("a name read from elsewhere is itself unknown", '{"other_name": 3}', 1),
+    row("a field read from another JSON name", '{"other-name": "3"}', other_name=3),
+    row("the empty name is unknown", '{"": 1}', 1),
+    row("a dot in a name is no path", '{"id.x": 1, "$": 2}', 2),
+    row("a name spelled with escapes", '{"n\\u0061me": "Ann"}', name="Ann"),
+    row("nested names are not top-level names", '{"x": {"count": "abc"}}', 1),
+    row("inner names may repeat outer ones", '{"name": {"name": 1}}', name='{"name": 1}'),
+    row("siblings may share names", '{"name": [{"a": 1}, {"a": 2}]}', name='[{"a": 1}, {"a": 2}]'),
+    # number, boolean, object or array for a text field: its JSON text
+    row("number for text", '{"name": 1}', name="1"),
+    row("number for text stays as written", '{"name": 1e5}', name="1e5"),
+    row(
+        "long number for text",
+        '{"name": 1.0000000000000000000001000}',
+        name="1.0000000000000000000001000",
+    ),
+    row("minus zero for text", '{"name": -0}', name="-0"),
+    row("zero with a point for text", '{"name": -0.0E+00}', name="-0.0E+00"),
+    row("true for text", '{"name": true}', name="true"),
+    row("false for text", '{"name": false}', name="false"),
+    row("object for text keeps its space", '{"name": {"a": 1}}', name='{"a": 1}'),
+    row("object for text keeps its order", '{"name": {"b":1,"a" :2 }}', name='{"b":1,"a" :2 }'),
+    row("array for text", '{"name": [1,  "x", null]}', name='[1,  "x", null]'),
+    row("empty object for text", '{"name": { }}', name="{ }"),
+    row(
+        "escapes inside an object stay escapes",
+        r'{"name": {"\u0061": "\n"}}',
+        name=r'{"\u0061": "\n"}',
+    ),
+    row("lines inside an object for text", '{"name": {\n  "a": [\n]}}', name='{\n  "a": [\n]}'),
+    row("space around a bare value is not its own", '{"name":  12  }', name="12"),
+    # texts
+    row("empty text", '{"name": ""}', name=""),
+    row("blank text", '{"name": "  "}', name="  "),
+    row("text is not trimmed", '{"name": " Ann\\t"}', name=" Ann\t"),
+    row("every short escape", r'{"name": "\"\\\/\b\f\n\r\t"}', name='"\\/\b\f\n\r\t'),
+    row("escaped NUL", r'{"name": "a\u0000b"}', name="a\x00b"),
+    row("other scripts", '{"name": "Zoë Łukasz 李 नेहा עדי"}', name="Zoë Łukasz 李 नेहा עדי"),
+    row("beyond the basic plane", '{"name": "👩‍🚀 𝄞"}', name="👩‍🚀 𝄞"),
+    row("a surrogate pair of escapes", r'{"name": "\ud83d\ude00"}', name="😀"),
+    row("upper-case hex escapes", r'{"name": "\u00E9\uD83D\uDE00"}', name="é😀"),
+    row("half a surrogate pair", r'{"name": "a\ud800b"}', name="a?b"),
+    row("surrogates the wrong way round", r'{"name": "\ude00\ud83d"}', name="??"),
+    row("delete character in a text", '{"name": "a\x7fb"}', name="a\x7fb"),
+    row("line separator in a text", '{"name": "a\u2028b"}', name="a\u2028b"),
+    row("mark in the middle of a text", '{"name": "\ufeffx"}', name="\ufeffx"),
+    row("brackets in a text do not nest", '{"name": "' + "[" * 100 + '"}', name="[" * 100),
+    row("brackets after an escaped quote", r'{"name": "\"[[[\\"}', name='"[[[\\'),
+    row("what looks like a comment", '{"name": "/* x */ // y"}', name="/* x */ // y"),
+    row("a number as text for text", '{"name": "007"}', name="007"),
+    # booleans
+    row("true", '{"flag": true}', flag=True),
+    row("false", '{"flag": false}', flag=False),
+    row("true as text", '{"flag": "true"}', flag=True),
+    row("false as text", '{"flag": "false"}', flag=False),
+    bad("another word for a boolean", '{"flag": "maybe"}', "flag: 'maybe' is not boolean"),
+    bad("yes for a boolean", '{"flag": "yes"}', "flag: 'yes' is not boolean"),
+    bad("True for a boolean", '{"flag": "True"}', "flag: 'True' is not boolean"),
+    bad("TRUE for a boolean", '{"flag": "TRUE"}', "flag: 'TRUE' is not boolean"),
+    bad("t for a boolean", '{"flag": "t"}', "flag: 't' is not boolean"),
+    bad("space around true", '{"flag": " true"}', "flag: ' true' is not boolean"),
+    bad("1 for a boolean", '{"flag": 1}', "flag: '1' is not boolean"),
+    bad("0 for a boolean", '{"flag": 0}', "flag: '0' is not boolean"),
+    bad("1 as text for a boolean", '{"flag": "1"}', "flag: '1' is not boolean"),
+    bad("empty text for a boolean", '{"flag": ""}', "flag: '' is not boolean"),
+    bad("array for a boolean", '{"flag": [true]}', "flag: '[true]' is not boolean"),
+    bad("object for a boolean", '{"flag": {"a": true}}', "flag: '{\"a\": true}' is not boolean"),
+)

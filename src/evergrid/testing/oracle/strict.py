@@ -1,0 +1,169 @@
+"""Strict JSON (RFC 8259) that remembers the exact characters of each top-level value.
+
+The standard library's decoder judges single values; it is strict but for three
+constants and for duplicate names, which this module watches for itself.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from dataclasses import dataclass
+
+_WHITE = re.compile(r"[ \t\n\r]*")
+_CONSTANT = re.compile(r"NaN|-?Infinity")
+_QUOTED = re.compile(r'"[^"]*"')
+
+
+class Kind(enum.Enum):
+    """What a JSON value is; the words are those of quarantine's reasons."""
+
+    OBJECT = "an object"
+    ARRAY = "an array"
+    TEXT = "a text"
+    NUMBER = "a number"
+    BOOLEAN = "a boolean"
+    NULL = "null"
+    CONSTANT = "NaN or Infinity"  # no JSON, but common enough to be named to the user
+
+
+@dataclass(frozen=True)
+class Part:
+    """One value: what it is, and its characters (a text's own, else as written)."""
+
+    kind: Kind
+    characters: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole message; `members` only when it is an object, in order, repeats included."""
+
+    kind: Kind
+    members: tuple[tuple[str, Part], ...]
+    nested_repeat: bool
+
+
+class Broken(Exception):
+    """The text is not JSON."""
+
+
+def depth(text: str) -> int:
+    """How deep brackets nest outside strings; defined for broken JSON too."""
+    bare = _QUOTED.sub("", text.replace("\\\\", "").replace('\\"', ""))
+    deepest = level = 0
+    for character in bare:
+        if character in "[{":
+            level += 1
+            deepest = max(deepest, level)
+        elif character in "]}":
+            level = max(0, level - 1)
+    return deepest
+
+
+def without_lone_surrogates(text: str) -> str:
+    """Half of a surrogate pair is no character and cannot be written as UTF-8.
+
+    JSON can still spell one (``"\\ud800"``). This is the one place that says what
+    becomes of it.
+    """
+    return re.sub("[\ud800-\udfff]", "?", text)
+
+
+def parse(text: str) -> Document:
+    """The message's parts; raises Broken where the text is not JSON.
+
+    NaN and the infinities are let through as values of top-level members only.
+    """
+    return _Parser(text).document()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._nested_repeat = False
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=self._nested_object,
+            parse_constant=self._nested_constant,
+            parse_int=str,
+            parse_float=str,
+        )
+
+    def document(self) -> Document:
+        start = self._white(0)
+        if self._at(start) == "{":
+            kind = Kind.OBJECT
+            members, end = self._members(start + 1)
+        else:
+            part, end = self._value(start)
+            if part.kind is Kind.CONSTANT:
+                raise Broken
+            kind, members = part.kind, []
+        if self._white(end) != len(self._text):
+            raise Broken
+        return Document(kind, tuple(members), self._nested_repeat)
+
+    def _members(self, position: int) -> tuple[list[tuple[str, Part]], int]:
+        members: list[tuple[str, Part]] = []
+        position = self._white(position)
+        if self._at(position) == "}":
+            return members, position + 1
+        while True:
+            if self._at(position) != '"':
+                raise Broken
+            name, position = self._decode(position)
+            position = self._expect(":", self._white(position))
+            part, position = self._value(self._white(position))
+            members.append((str(name), part))
+            position = self._white(position)
+            if self._at(position) == "}":
+                return members, position + 1
+            position = self._white(self._expect(",", position))
+
+    def _value(self, start: int) -> tuple[Part, int]:
+        if constant := _CONSTANT.match(self._text, start):
+            return Part(Kind.CONSTANT, constant[0]), constant.end()
+        value, end = self._decode(start)
+        kind = _kind(self._at(start))
+        if kind is Kind.TEXT:
+            return Part(kind, without_lone_surrogates(str(value))), end
+        return Part(kind, self._text[start:end]), end
+
+    def _decode(self, start: int) -> tuple[object, int]:
+        try:
+            return self._decoder.raw_decode(self._text, start)
+        except json.JSONDecodeError as problem:
+            raise Broken from problem
+
+    def _nested_object(self, members: list[tuple[str, object]]) -> None:
+        if len({name for name, _ in members}) < len(members):
+            self._nested_repeat = True
+
+    def _nested_constant(self, constant: str) -> None:
+        raise Broken(constant)
+
+    def _white(self, position: int) -> int:
+        match = _WHITE.match(self._text, position)
+        assert match is not None
+        return match.end()
+
+    def _at(self, position: int) -> str:
+        return self._text[position : position + 1]
+
+    def _expect(self, character: str, position: int) -> int:
+        if self._at(position) != character:
+            raise Broken
+        return position + 1
+
+
+def _kind(first: str) -> Kind:
+    kinds = {
+        "{": Kind.OBJECT,
+        "[": Kind.ARRAY,
+        '"': Kind.TEXT,
+        "t": Kind.BOOLEAN,
+        "f": Kind.BOOLEAN,
+        "n": Kind.NULL,
+    }
+    return kinds.get(first, Kind.NUMBER)

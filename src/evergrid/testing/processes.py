@@ -1,0 +1,80 @@
+"""Evergrid's own processes, started as a user would and killed as a user would not."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from evergrid.kafka import leash
+
+_LOOK_SECONDS = 0.1
+
+
+class EvergridProcess:
+    """One `evergrid …` command on a leash, with its screen in a file."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        screen: Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> None:
+        self.screen = screen
+        with screen.open("ab") as output:
+            self._child = leash.start(
+                [sys.executable, "-m", "evergrid", *arguments], stdout=output, env=env, cwd=cwd
+            )
+        self._from = screen.stat().st_size
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def said(self) -> str:
+        """What it has put on its screen so far."""
+        with self.screen.open("rb") as file:
+            file.seek(self._from)
+            return file.read().decode(errors="replace")
+
+    def wait_for_words(self, words: str, seconds: float) -> None:
+        """Return when `words` are on the screen; AssertionError with the screen when not."""
+        deadline = time.monotonic() + seconds
+        while words not in self.said():
+            code = self._child.poll()
+            if words in self.said():
+                return
+            if code is not None:
+                raise AssertionError(f"it ended with {code} before {words!r}:\n{self.said()}")
+            if time.monotonic() > deadline:
+                raise AssertionError(f"no {words!r} in {seconds:.0f} s:\n{self.said()}")
+            time.sleep(_LOOK_SECONDS)
+
+    def is_running(self) -> bool:
+        return self._child.poll() is None
+
+    def kill(self) -> None:
+        """`kill -9` of it and of every process it started, Spark's Java among them."""
+        self._child.kill()
+
+    def stop(self, seconds: float = 10.0) -> int:
+        """SIGTERM, as an operator would; its exit code."""
+        return self._child.stop(seconds)
+
+    def wait(self, seconds: float) -> int:
+        """Its exit code once it ended by itself."""
+        return self._child.wait(seconds)
+
+    def __enter__(self) -> EvergridProcess:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()

@@ -1,0 +1,194 @@
+"""Secrets reach the settings, and nothing else."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from rich.pretty import pretty_repr
+
+from evergrid.config import ConfigProblems, Settings, load, show
+from evergrid.config.secrets import shown
+
+Load = Callable[..., Settings]
+Complain = Callable[..., list[str]]
+
+PASSWORD = "correct horse"
+PEM = "-----BEGIN KEY-----\nMIIE+secret/lines\n-----END KEY-----"
+LITERAL = "written-in-the-file"
+
+KAFKA = f"""\
+kafka:
+  bootstrap: ${{env:BROKER_HOST}}:9093
+  properties:
+    security.protocol: SASL_SSL
+    sasl.jaas.config: 'Module required username="u" password="${{env:KAFKA_PASSWORD}}";'
+    client.id: ${{env:KAFKA_PASSWORD}}-client
+    ssl.keystore.location: /etc/keys/store.p12
+    ssl.keystore.password: {LITERAL}
+  java:
+    ssl.keystore.key: ${{file:key.pem}}
+  control:
+    python: {{sasl.password: "${{file:key.pem}}"}}
+spark:
+  settings: {{spark.ssl.keyPassword: {LITERAL}}}
+"""
+ENVIRON = {"KAFKA_PASSWORD": PASSWORD, "BROKER_HOST": "broker.internal"}
+SECRETS = (PASSWORD, "broker.internal", PEM, "MIIE+secret", LITERAL)
+
+
+@pytest.fixture
+def settings(tmp_path: Path, load_text: Load) -> Settings:
+    (tmp_path / "key.pem").write_text(PEM + "\n")
+    return load_text(KAFKA, ENVIRON)
+
+
+def printed(thing: object) -> str:
+    out = io.StringIO()
+    Console(file=out, width=10_000).print(thing)
+    return out.getvalue()
+
+
+def test_references_are_replaced_and_remembered(settings: Settings) -> None:
+    source, control = settings.kafka.source, settings.kafka.control
+    assert source.bootstrap == "broker.internal:9093"
+    assert f'password="{PASSWORD}";' in source.properties["sasl.jaas.config"]
+    assert source.properties["client.id"] == f"{PASSWORD}-client"
+    assert source.java == {"ssl.keystore.key": PEM}
+    assert control.python == {"sasl.password": PEM}
+    assert source.secrets == {PASSWORD, PEM, "broker.internal"}
+
+
+@pytest.mark.parametrize("way", [str, repr, pretty_repr, printed, "{}".format, "{!r}".format])
+def test_printing_settings_never_shows_a_secret(
+    settings: Settings, way: Callable[[object], str]
+) -> None:
+    things = (settings, settings.kafka, *settings.kafka.connections, settings.spark)
+    for thing in things:
+        text = way(thing)
+        assert "(hidden)" in text
+        assert not [secret for secret in SECRETS if secret in text or repr(secret)[1:-1] in text]
+
+
+def test_showing_settings_never_shows_a_secret(settings: Settings) -> None:
+    text = show(settings)
+    assert not [secret for secret in SECRETS if secret in text]
+    assert "sasl.jaas.config: (hidden)" in text
+    assert "client.id: (hidden)" in text
+    assert "ssl.keystore.password: (hidden)" in text
+    assert "ssl.keystore.location: /etc/keys/store.p12" in text
+    assert "spark.ssl.keyPassword: (hidden)" in text
+
+
+def test_two_secrets_that_differ_do_not_look_like_one(load_text: Load) -> None:
+    text = "kafka: {properties: {sasl.password: a}, control: {properties: {sasl.password: b}}}\n"
+    assert "control:\n    properties:\n      sasl.password: (hidden)" in show(load_text(text))
+
+
+def test_errors_never_show_a_secret(tmp_path: Path, load_text: Load) -> None:
+    (tmp_path / "key.pem").write_text(PEM)
+    text = KAFKA.replace(":9093", "").replace("SASL_SSL", "[correct horse]")
+    text += "limits: {nesting: 0}\n"
+    with pytest.raises(ConfigProblems) as caught:
+        load_text(text, ENVIRON)
+    assert len(caught.value.problems) == 3
+    told = f"{caught.value!s}{caught.value!r}{caught.value.problems!r}"
+    assert not [secret for secret in SECRETS if secret in told]
+
+
+def test_a_reference_in_the_environment_is_followed_too(tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("hunter2\r\n\n")
+    environ = {"EVERGRID_KAFKA__PROPERTIES__SASL_PASSWORD": f"${{file:{secret}}}"}
+    source = load(None, environ).kafka.source
+    assert source.properties == {"sasl.password": "hunter2"}
+    assert source.secrets == {"hunter2"}
+
+
+def test_a_secret_is_never_read_as_a_reference(load_text: Load) -> None:
+    text = "kafka: {properties: {sasl.password: '${env:P}', client.id: '$${env:P} $5'}}\n"
+    source = load_text(text, {"P": "${env:HOME}"}).kafka.source
+    assert source.properties == {"sasl.password": "${env:HOME}", "client.id": "${env:P} $5"}
+    assert source.secrets == {"${env:HOME}"}
+
+
+def test_outside_the_kafka_section_nothing_is_replaced(load_text: Load) -> None:
+    settings = load_text("spark: {settings: {spark.x: '${env:P}'}}\n", {"P": "p"})
+    assert settings.spark.settings == {"spark.x": "${env:P}"}
+
+
+NEITHER = (
+    "found ${ that starts neither ${env:NAME} nor ${file:/path}. "
+    "Write one of these, or $${ where a plain ${ is meant."
+)
+FILE_REMEDY = "Correct the path, or what the file holds."
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (
+            "${env:GONE}",
+            "the environment variable GONE is not set. Set it where Evergrid starts.",
+        ),
+        ("${env:VOID}", "the environment variable VOID is empty. Set it where Evergrid starts."),
+        ("${env:ODD}", "the environment variable ODD is not text. Set it where Evergrid starts."),
+        (
+            "${file:gone.txt}",
+            "the secret file {base}/gone.txt: No such file or directory. " + FILE_REMEDY,
+        ),
+        ("${file:.}", "the secret file {base}: Is a directory. " + FILE_REMEDY),
+        ("${file:void.txt}", "the secret file {base}/void.txt is empty. " + FILE_REMEDY),
+        ("${file:odd.txt}", "the secret file {base}/odd.txt is not UTF-8 text. " + FILE_REMEDY),
+        ("${vault:hunter2}", NEITHER),
+        ("${env:}", NEITHER),
+        ("${hunter2}", NEITHER),
+        ("hunter2${", NEITHER),
+    ],
+)
+def test_a_secret_that_is_not_there_is_told(
+    tmp_path: Path, complaints: Complain, value: str, sentence: str
+) -> None:
+    (tmp_path / "void.txt").write_text("\n")
+    (tmp_path / "odd.txt").write_bytes(b"\xff\xfe")
+    told = complaints(
+        f"kafka:\n  properties:\n    sasl.password: '{value}'\n", {"VOID": "", "ODD": "\udce9"}
+    )
+    where = "evergrid.yaml:3: kafka.properties.sasl.password: "
+    assert told == [where + sentence.replace("{base}", str(tmp_path))]
+
+
+def test_a_bootstrap_made_of_secrets_is_checked_but_not_repeated(complaints: Complain) -> None:
+    assert complaints("kafka: {bootstrap: '${env:B}'}\n", {"B": "hunter2"}) == [
+        "evergrid.yaml:1: kafka.bootstrap: what the references stand for is not host:port, or "
+        "several with commas between them. Write the address of a broker such as 127.0.0.1:9092."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("sasl.password", True),
+        ("ssl.key.password", True),
+        ("ssl.keystore.key", True),
+        ("ssl.key.pem", True),
+        ("sasl.jaas.config", True),
+        ("sasl.oauthbearer.client.secret", True),
+        ("sasl.oauthbearer.token.endpoint.url", True),
+        ("basic.auth.user.info", True),
+        ("SASL.PASSWORD", True),
+        ("ssl.keystore.location", False),
+        ("ssl.keystore.type", False),
+        ("ssl.key.location", False),
+        ("ssl.keymanager.algorithm", False),
+        ("sasl.oauthbearer.jwt.retriever.class", False),
+        ("security.protocol", False),
+        ("sasl.username", False),
+    ],
+)
+def test_what_a_name_says_about_its_value(name: str, hidden: bool) -> None:
+    assert (shown(name, "value", frozenset()) == "(hidden)") is hidden
+    assert shown(name, "a value", {"value"}) == "(hidden)"

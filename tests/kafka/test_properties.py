@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import Consumer, KafkaException
+
+from evergrid.config.settings import Connection
+from evergrid.kafka.properties import java_properties, python_properties
+from evergrid.kafka.words import LOGINS, STORES, WORDS, Role
+from evergrid.model.errors import ConfigError
+
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
+OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+
+
+def translated(properties: dict[str, str]) -> dict[str, str]:
+    given = python_properties(Connection("source", "broker:9092", properties))
+    assert given.pop("bootstrap.servers") == "broker:9092"
+    return given
+
+
+@pytest.mark.parametrize(
+    ("java", "python"),
+    [
+        ({}, {}),
+        ({"security.protocol": "SASL_SSL"}, {"security.protocol": "SASL_SSL"}),
+        ({"client.id": "me"}, {"client.id": "me"}),
+        ({"sasl.mechanism": "PLAIN"}, {"sasl.mechanisms": "PLAIN"}),
+        ({"request.timeout.ms": "9000"}, {"socket.timeout.ms": "9000"}),
+        ({"max.request.size": "2000000"}, {"message.max.bytes": "2000000"}),
+        ({"receive.buffer.bytes": "-1"}, {"socket.receive.buffer.bytes": "0"}),
+        ({"send.buffer.bytes": "65536"}, {"socket.send.buffer.bytes": "65536"}),
+        ({"buffer.memory": "33554432"}, {"queue.buffering.max.kbytes": "32768"}),
+        ({"fetch.max.wait.ms": "10"}, {"fetch.wait.max.ms": "10"}),
+        (
+            {"ssl.endpoint.identification.algorithm": ""},
+            {"ssl.endpoint.identification.algorithm": "none"},
+        ),
+        (
+            {"ssl.endpoint.identification.algorithm": "https"},
+            {"ssl.endpoint.identification.algorithm": "https"},
+        ),
+        (
+            {"sasl.jaas.config": f'{PLAIN} required username="u" password="p w;\\"\\\\";'},
+            {"sasl.username": "u", "sasl.password": 'p w;"\\'},
+        ),
+        (
+            {"sasl.jaas.config": f"  {SCRAM} required\n  username=u\n  password='p\"=';  "},
+            {"sasl.username": "u", "sasl.password": 'p"='},
+        ),
+        (
+            {"ssl.truststore.type": "PEM", "ssl.truststore.location": "/ca.pem"},
+            {"ssl.ca.location": "/ca.pem"},
+        ),
+        (
+            {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": "-----BEGIN"},
+            {"ssl.ca.pem": "-----BEGIN"},
+        ),
+        (
+            {
+                "ssl.keystore.type": "PEM",
+                "ssl.keystore.location": "/me.pem",
+                "ssl.key.password": "k",
+            },
+            {
+                "ssl.key.location": "/me.pem",
+                "ssl.certificate.location": "/me.pem",
+                "ssl.key.password": "k",
+            },
+        ),
+        (
+            {
+                "ssl.keystore.type": "PEM",
+                "ssl.keystore.key": "KEY",
+                "ssl.keystore.certificate.chain": "CHAIN",
+            },
+            {"ssl.key.pem": "KEY", "ssl.certificate.pem": "CHAIN"},
+        ),
+        (
+            {
+                "ssl.keystore.type": "PKCS12",
+                "ssl.keystore.location": "/me.p12",
+                "ssl.keystore.password": "k",
+            },
+            {"ssl.keystore.location": "/me.p12", "ssl.keystore.password": "k"},
+        ),
+        (
+            {
+                "sasl.mechanism": "OAUTHBEARER",
+                "sasl.oauthbearer.token.endpoint.url": "https://idp/token",
+                "sasl.login.callback.handler.class": HANDLER,
+                "sasl.jaas.config": f"{OAUTH} required clientId='id' clientSecret='s' "
+                "scope='kafka' extension_logicalCluster='lkc' extension_poolId='p';",
+            },
+            {
+                "sasl.mechanisms": "OAUTHBEARER",
+                "sasl.oauthbearer.method": "oidc",
+                "sasl.oauthbearer.token.endpoint.url": "https://idp/token",
+                "sasl.oauthbearer.client.id": "id",
+                "sasl.oauthbearer.client.secret": "s",
+                "sasl.oauthbearer.scope": "kafka",
+                "sasl.oauthbearer.extensions": "logicalCluster=lkc,poolId=p",
+            },
+        ),
+    ],
+)
+def test_javas_words_become_the_python_clients(
+    java: dict[str, str], python: dict[str, str]
+) -> None:
+    assert translated(java) == python
+
+
+@pytest.mark.parametrize(
+    ("java", "sentence"),
+    [
+        ({"max.poll.records": "5"}, r"property max\.poll\.records: .*move it to kafka\.java"),
+        ({"ssl.protocol": "TLSv1.3"}, r"property ssl\.protocol: .*move it to kafka\.java"),
+        ({"ssl.cipher.suites": "X"}, r"ssl\.cipher\.suites: .*OpenSSL's"),
+        ({"ssl.truststore.location": "/t.jks"}, r"type JKS.*keytool.*set the type to PEM"),
+        (
+            {"ssl.keystore.type": "jks", "ssl.keystore.location": "/t.jks"},
+            r"type JKS.*keytool.*PEM or PKCS12",
+        ),
+        (
+            {"ssl.truststore.type": "PEM", "ssl.truststore.password": "hush"},
+            r"ssl\.truststore\.password: .*delete the line",
+        ),
+        ({"group.id": "mine"}, r"group\.id: cannot be set.*delete the line"),
+        ({"value.deserializer": "x"}, r"value\.deserializer: cannot be set"),
+        ({"sasl.jaas.config": f"{PLAIN} required password='hush"}, r"sasl\.jaas\.config: is not"),
+        ({"sasl.jaas.config": f"{PLAIN} required password='hush'"}, r"sasl\.jaas\.config: is not"),
+        ({"sasl.jaas.config": "hush"}, r"sasl\.jaas\.config: is not a login"),
+        (
+            {"sasl.jaas.config": "com.sun.security.auth.module.Krb5LoginModule required a='hush';"},
+            r"login module Krb5LoginModule.*Move sasl\.jaas\.config to kafka\.java",
+        ),
+        (
+            {"sasl.jaas.config": f"{PLAIN} required username=u password=hush magic=hush;"},
+            r"option magic of PlainLoginModule",
+        ),
+    ],
+)
+def test_what_has_no_translation_is_refused_by_name_and_without_its_value(
+    java: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"(?s)Kafka connection source, .*{sentence}") as caught:
+        translated(java)
+    assert "hush" not in str(caught.value)
+
+
+def test_each_clients_own_section_reaches_that_client_alone_and_wins() -> None:
+    given = Connection(
+        "source",
+        "broker:9092",
+        properties={"client.id": "both"},
+        java={"max.poll.records": "5", "client.id": "java"},
+        python={"socket.nagle.disable": "true", "client.id": "python"},
+    )
+    assert java_properties(given) == {
+        "bootstrap.servers": "broker:9092",
+        "client.id": "java",
+        "max.poll.records": "5",
+    }
+    assert python_properties(given) == {
+        "bootstrap.servers": "broker:9092",
+        "client.id": "python",
+        "socket.nagle.disable": "true",
+    }
+
+
+def test_java_is_given_what_the_user_wrote_but_not_what_evergrid_decides() -> None:
+    jaas = f'{PLAIN} required username="u" password="p";'
+    given = Connection("source", "broker:9092", {"sasl.jaas.config": jaas})
+    assert java_properties(given)["sasl.jaas.config"] == jaas
+    with pytest.raises(ConfigError, match=r"auto\.offset\.reset: cannot be set"):
+        java_properties(Connection("source", "broker:9092", {"auto.offset.reset": "latest"}))
+
+
+def test_a_producer_is_not_given_a_consumers_words() -> None:
+    given = Connection(
+        "source", "b:1", {"linger.ms": "5", "fetch.min.bytes": "1", "client.id": "x"}
+    )
+    assert python_properties(given, Role.PRODUCER).keys() == {
+        "bootstrap.servers",
+        "client.id",
+        "linger.ms",
+    }
+    assert "linger.ms" not in python_properties(given, Role.CONSUMER)
+    assert python_properties(given, Role.ANY).keys() == {"bootstrap.servers", "client.id"}
+
+
+def words_of_the_python_client() -> set[str]:
+    words = {word.name for word in WORDS.values()}
+    words |= {word for login in LOGINS.values() for word in login.values()}
+    stores = (names for store in STORES for kind in store.words.values() for names in kind.values())
+    return words | {name for names in stores for name in names}
+
+
+@pytest.mark.parametrize("word", sorted(words_of_the_python_client()))
+def test_every_word_of_the_table_is_one_that_the_python_client_knows(word: str) -> None:
+    try:
+        Consumer({"group.id": "x", "log_level": 0, word: "1"})
+        said = ""
+    except KafkaException as error:
+        said = str(error)
+    assert "No such configuration property" not in said
