@@ -20,6 +20,12 @@ from evergrid.config.settings import Limits
 
 _WHITE = "[ \\t\\r\\n]*"
 _NOT_A_NUMBER = "(NaN|-?Infinity)"
+_SURROGATE = "\\\\u[dD][89a-fA-F]"
+_STRICT = {
+    "allowSingleQuotes": "false",
+    "allowNonNumericNumbers": "false",
+    "allowUnquotedControlChars": "false",
+}
 
 
 def envelope_flaw(value: Column, text: Column, limits: Limits) -> Column:
@@ -65,17 +71,7 @@ def document_flaw(
         F.when(~is_object(text), F.concat(F.lit("not a JSON object but "), _kind(document))),
     ).otherwise(
         F.coalesce(
-            _bare_not_a_number(text, numeric_fields),
-            F.when(F.try_parse_json(text).isNotNull(), F.lit("more text after the JSON value")),
-            _repeated_name(text),
-            F.when(
-                F.get_json_object(text, "$").isNotNull(),
-                F.lit(
-                    "not strict JSON: a name twice in a nested object, half of a surrogate pair,"
-                    " single quotes or a raw control character"
-                ),
-            ),
-            F.lit("not valid JSON"),
+            _bare_not_a_number(text, numeric_fields), _repeated_name(text), F.lit("not valid JSON")
         )
     )
 
@@ -130,10 +126,18 @@ def _bare_not_a_number(text: Column, numeric_fields: Sequence[tuple[str, str]]) 
 
 
 def _repeated_name(text: Column) -> Column:
+    """Which name stands twice, in a text that a parser who lets that pass finds whole."""
     names = F.json_object_keys(text)
     repeated = F.filter(names, lambda name, index: F.array_position(names, name) <= index)
     first = F.get(repeated, F.lit(0))
-    return F.when(first.isNotNull(), F.concat(F.lit("duplicate field name: "), first))
+    whole = F.from_json(text, "map<string,string>", _STRICT).isNotNull()
+    only_repeats = whole & F.try_parse_json(text).isNull() & ~text.rlike(_SURROGATE)
+    return F.when(
+        only_repeats,
+        F.when(first.isNotNull(), F.concat(F.lit("duplicate field name: "), first)).otherwise(
+            F.lit("duplicate field name in a nested object")
+        ),
+    )
 
 
 def regex_literal(name: str) -> str:

@@ -12,7 +12,9 @@ from pyspark.sql import functions as F
 
 _NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\z"
 _SHORT_INTEGER = r"^-?(0|[1-9][0-9]{0,17})\z"
+_ZERO = r"^-?0(\.0+)?([eE][+-]?[0-9]+)?\z"
 _PARTS = r"^-?([0-9]+)\.?([0-9]*)[eE]?([+-]?[0-9]*)\z"
+_FAR = 10**15  # an exponent so large that no number type has it
 _LARGEST_DECIMAL = "decimal(38,0)"
 
 
@@ -22,17 +24,20 @@ def is_number(text: Column) -> Column:
 
 
 def fraction_digits(text: Column) -> Column:
-    """How many digits after the point the number really has: 0 for 3.0 and 1e2, 3 for 1.25e-1.
-
-    Null when the exponent itself is out of any range.
-    """
+    """How many digits after the point the number really has: 0 for 3.0 and 1e2, 3 for 1.25e-1."""
     whole = F.regexp_extract(text, _PARTS, 1)
     fraction = F.regexp_extract(text, _PARTS, 2)
     exponent = F.regexp_extract(text, _PARTS, 3)
-    shift = F.when(exponent == "", F.lit(0)).otherwise(exponent.try_cast("bigint"))
+    absurd = F.when(exponent.startswith("-"), -_FAR).otherwise(_FAR)
+    shift = F.when(exponent == "", 0).otherwise(F.coalesce(exponent.try_cast("bigint"), absurd))
     digits = F.rtrim(F.concat(whole, fraction), F.lit("0"))
     needed = F.length(digits) - F.length(whole) - shift
     return F.when(digits == "", F.lit(0)).otherwise(F.greatest(needed, F.lit(0)))
+
+
+def is_zero(text: Column) -> Column:
+    """Whether the number is zero, whatever its exponent."""
+    return text.rlike(_ZERO)
 
 
 def is_whole(text: Column) -> Column:
@@ -42,8 +47,10 @@ def is_whole(text: Column) -> Column:
 
 def to_integer(text: Column) -> Column:
     """The 64-bit integer that `text` is exactly; null for anything else."""
-    return F.when(text.rlike(_SHORT_INTEGER), text.try_cast("bigint")).when(
-        is_whole(text), text.try_cast(_LARGEST_DECIMAL).try_cast("bigint")
+    return (
+        F.when(text.rlike(_SHORT_INTEGER), text.try_cast("bigint"))
+        .when(is_zero(text), F.lit(0).cast("bigint"))
+        .when(is_whole(text), text.try_cast(_LARGEST_DECIMAL).try_cast("bigint"))
     )
 
 
@@ -58,4 +65,5 @@ def to_decimal(text: Column, precision: int, scale: int) -> Column:
     fraction = rf"(\.[0-9]{{1,{scale}}})?" if scale else ""
     plainly_fits = text.rlike(rf"^-?(0|[1-9][0-9]*){fraction}\z")
     fits = plainly_fits | (is_number(text) & (fraction_digits(text) <= scale))
-    return F.when(fits, text.try_cast(f"decimal({precision},{scale})"))
+    exact = f"decimal({precision},{scale})"
+    return F.when(is_zero(text), F.lit(0).cast(exact)).when(fits, text.try_cast(exact))

@@ -61,9 +61,7 @@ class Plan(msgspec.Struct, frozen=True):
             self._side(
                 join,
                 side,
-                self._stream(
-                    source, self.generation.topics[source.name].start, rows_per_batch
-                ),
+                self._stream(source, self.generation.topics[source.name].start, rows_per_batch),
             )
             for side, source in self._sides(join)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 import signal
@@ -95,12 +96,14 @@ def end_session(spark: SparkSession) -> None:
     process = _process(spark)
     if process is None or process.poll() is not None:
         return
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    # A thread of PySpark's complains with a stack trace when its Java goes away.
+    with contextlib.redirect_stderr(io.StringIO()):
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def is_alive(spark: SparkSession) -> bool:

@@ -53,9 +53,7 @@ def wait_for_manifest(
     return wait_for(lambda: load_manifest(connection, prefix), condition, seconds)
 
 
-def wait_for(
-    ask: Callable[[], Value], condition: Callable[[Value], bool], seconds: float
-) -> Value:
+def wait_for(ask: Callable[[], Value], condition: Callable[[Value], bool], seconds: float) -> Value:
     """What `ask` gives as soon as it fulfils `condition`; AssertionError after `seconds`."""
     deadline = time.monotonic() + seconds
     while True:

@@ -104,7 +104,7 @@ _INTEGERS: tuple[Case, ...] = (
     bad(
         "another JSON name is reported by column",
         '{"other-name": "x"}',
-        "other_name: 'x' is not integer",
+        "other-name: 'x' is not integer",
     ),
 )
 
@@ -196,7 +196,7 @@ _DECIMALS: tuple[Case, ...] = (
     bad("word for a decimal", '{"money": "x"}', "money: 'x' is not decimal(10,2)"),
     bad("currency for a decimal", '{"money": "$5"}', "money: '$5' is not decimal(10,2)"),
     bad("boolean for a decimal", '{"money": true}', "money: 'true' is not decimal(10,2)"),
-    bad("array for a decimal", '{"money": [1, 2]}', "money: '[1, 2]' is not decimal(10,2)"),
+    bad("array for a decimal", '{"money": [1,2]}', "money: '[1,2]' is not decimal(10,2)"),
     bad("NaN as text for a decimal", '{"money": "NaN"}', "money: 'NaN' is not decimal(10,2)"),
 )
 

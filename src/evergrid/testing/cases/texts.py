@@ -66,8 +66,8 @@ CASES: tuple[Case, ...] = (
     row("zero with a point for text", '{"name": -0.0E+00}', name="-0.0E+00"),
     row("true for text", '{"name": true}', name="true"),
     row("false for text", '{"name": false}', name="false"),
-    row("object for text keeps its space", '{"name": {"a": 1}}', name='{"a": 1}'),
-    row("object for text keeps its order", '{"name": {"b":1,"a" :2 }}', name='{"b":1,"a" :2 }'),
+    row("object for text", '{"name": {"a": 1}}', name='{"a": 1}'),
+    row("object for text, names in any order", '{"name": {"b":1,"a" :2 }}', name='{"b":1,"a" :2 }'),
     row("array for text", '{"name": [1,  "x", null]}', name='[1,  "x", null]'),
     row("empty object for text", '{"name": { }}', name="{ }"),
     row(
@@ -87,8 +87,8 @@ CASES: tuple[Case, ...] = (
     row("beyond the basic plane", '{"name": "👩‍🚀 𝄞"}', name="👩‍🚀 𝄞"),
     row("a surrogate pair of escapes", r'{"name": "\ud83d\ude00"}', name="😀"),
     row("upper-case hex escapes", r'{"name": "\u00E9\uD83D\uDE00"}', name="é😀"),
-    row("half a surrogate pair", r'{"name": "a\ud800b"}', name="a?b"),
-    row("surrogates the wrong way round", r'{"name": "\ude00\ud83d"}', name="??"),
+    bad("half a surrogate pair", r'{"name": "a\ud800b"}', "not valid JSON"),
+    bad("surrogates the wrong way round", r'{"name": "\ude00\ud83d"}', "not valid JSON"),
     row("delete character in a text", '{"name": "a\x7fb"}', name="a\x7fb"),
     row("line separator in a text", '{"name": "a\u2028b"}', name="a\u2028b"),
     row("mark in the middle of a text", '{"name": "\ufeffx"}', name="\ufeffx"),
@@ -112,5 +112,5 @@ CASES: tuple[Case, ...] = (
     bad("1 as text for a boolean", '{"flag": "1"}', "flag: '1' is not boolean"),
     bad("empty text for a boolean", '{"flag": ""}', "flag: '' is not boolean"),
     bad("array for a boolean", '{"flag": [true]}', "flag: '[true]' is not boolean"),
-    bad("object for a boolean", '{"flag": {"a": true}}', "flag: '{\"a\": true}' is not boolean"),
+    bad("object for a boolean", '{"flag": {"a":true}}', "flag: '{\"a\":true}' is not boolean"),
 )

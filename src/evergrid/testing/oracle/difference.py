@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
-from evergrid.testing.oracle.message import Table, Value
+from evergrid.testing.oracle.message import JsonText, Table, Value
 
 _WIDEST = 60
 _LEAD = 10  # characters shown before the place where two long values part
 _HEADER = ("row id", "what", "column", "expected", "actual")
+_NOT_JSON = object()
 _Line = tuple[str, str, str, str, str]
 
 
@@ -54,7 +56,16 @@ def _same_row(expected: dict[str, Value] | None, actual: dict[str, Value] | None
 
 
 def _same(one: Value, other: Value) -> bool:
+    if isinstance(one, JsonText) or isinstance(other, JsonText):
+        return isinstance(one, str) and isinstance(other, str) and _loads(one) == _loads(other)
     return type(one) is type(other) and one == other
+
+
+def _loads(text: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return _NOT_JSON
 
 
 def _cell(row: dict[str, Value] | None, column: str) -> str:

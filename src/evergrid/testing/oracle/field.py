@@ -6,20 +6,21 @@ import datetime
 import math
 import re
 
-from evergrid.testing.oracle.message import Value
+from evergrid.testing.oracle.message import JsonText, Value
 from evergrid.testing.oracle.number import Number, number_in
 from evergrid.testing.oracle.strict import Kind, Part
 
 NUMERIC = ("integer", "float", "decimal")
 
 _SHOWN_CHARACTERS = 64
+_NESTED = (Kind.OBJECT, Kind.ARRAY)
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _MICROSECOND_PLACES = {"s": 6, "ms": 3, "us": 0, "ns": -3}
 _EARLIEST = -62_135_596_800_000_000  # 0001-01-01T00:00:00.000000Z
 _LATEST = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z
 _ISO = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[T ]([0-9]{2}):([0-9]{2})"
-    r"(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?"
+    r":([0-9]{2})(?:\.([0-9]{1,9}))?"
     r"(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)"
 )
 
@@ -37,7 +38,7 @@ def value_of(part: Part, spelling: str) -> Value:
     if part.kind is Kind.NULL:
         return None
     if spelling == "text":
-        return part.characters
+        return JsonText(part.characters) if part.kind in _NESTED else part.characters
     if spelling == "integer":
         return _integer(part)
     if spelling == "float":

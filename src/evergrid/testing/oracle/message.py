@@ -11,6 +11,10 @@ Value = str | int | float | bool | None
 Table = dict[str, dict[str, Value]]
 
 
+class JsonText(str):
+    """An object or array in a text column: its JSON text, however it is spaced and ordered."""
+
+
 @dataclass(frozen=True)
 class Message:
     topic: str

@@ -11,7 +11,6 @@ from evergrid.testing.oracle.strict import (
     Kind,
     depth,
     parse,
-    without_lone_surrogates,
 )
 
 
@@ -69,7 +68,7 @@ def _no_repeats(document: Document) -> None:
     seen = set()
     for name, _ in document.members:
         if name in seen:
-            raise _Refused(f"duplicate field name: {without_lone_surrogates(name)}")
+            raise _Refused(f"duplicate field name: {name}")
         seen.add(name)
     if document.nested_repeat:
         raise _Refused("duplicate field name in a nested object")
@@ -85,7 +84,7 @@ def _values(document: Document, source: SourceSpec) -> dict[str, Value]:
             values[column] = None if part is None else value_of(part, spelling)
         except Unfit as unfit:
             assert part is not None
-            reasons.append(f"{column}: '{shown(part)}' {unfit}")
+            reasons.append(f"{source.json_name(column)}: '{shown(part)}' {unfit}")
     if reasons:
         raise _Refused("; ".join(reasons))
     return values
@@ -96,7 +95,7 @@ def _time(message: Message, values: dict[str, Value], source: SourceSpec) -> int
         return message.timestamp_ms * 1000
     ts = values[source.time]
     if ts is None:
-        raise _Refused(f"no time: field {source.time} is missing or null")
+        raise _Refused(f"no time: field {source.json_name(source.time)} is missing or null")
     assert isinstance(ts, int)
     return ts
 

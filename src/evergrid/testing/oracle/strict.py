@@ -62,13 +62,14 @@ def depth(text: str) -> int:
     return deepest
 
 
-def without_lone_surrogates(text: str) -> str:
+def _whole(text: str) -> str:
     """Half of a surrogate pair is no character and cannot be written as UTF-8.
 
-    JSON can still spell one (``"\\ud800"``). This is the one place that says what
-    becomes of it.
+    JSON can still spell one (``"\\ud800"``); such a text could be shown to nobody.
     """
-    return re.sub("[\ud800-\udfff]", "?", text)
+    if re.search("[\ud800-\udfff]", text):
+        raise Broken
+    return text
 
 
 def parse(text: str) -> Document:
@@ -115,7 +116,7 @@ class _Parser:
             name, position = self._decode(position)
             position = self._expect(":", self._white(position))
             part, position = self._value(self._white(position))
-            members.append((str(name), part))
+            members.append((_whole(str(name)), part))
             position = self._white(position)
             if self._at(position) == "}":
                 return members, position + 1
@@ -127,7 +128,7 @@ class _Parser:
         value, end = self._decode(start)
         kind = _kind(self._at(start))
         if kind is Kind.TEXT:
-            return Part(kind, without_lone_surrogates(str(value))), end
+            return Part(kind, _whole(str(value))), end
         return Part(kind, self._text[start:end]), end
 
     def _decode(self, start: int) -> tuple[object, int]:
@@ -137,7 +138,7 @@ class _Parser:
             raise Broken from problem
 
     def _nested_object(self, members: list[tuple[str, object]]) -> None:
-        if len({name for name, _ in members}) < len(members):
+        if len({_whole(name) for name, _ in members}) < len(members):
             self._nested_repeat = True
 
     def _nested_constant(self, constant: str) -> None:

@@ -1,0 +1,1 @@
+"""Measures the figures that the documentation gives, on the product as users run it."""

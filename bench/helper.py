@@ -1,0 +1,76 @@
+"""Load and reader in processes of their own, so that neither slows or times the other.
+
+They run on a leash: however the benchmark ends, they end with it. A task goes in and a
+result comes out as a file.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Generic, TypeVar
+
+import msgspec
+
+from bench import load, watch
+from bench.machine import ROOT
+from evergrid.kafka import leash
+from evergrid.model.errors import EvergridError, LinkError
+
+Task = load.Past | load.Steady | load.Backlog | watch.Watch
+Result = TypeVar("Result")
+
+_numbers = itertools.count(1)
+
+
+class Helper(Generic[Result]):
+    """One task under way."""
+
+    def __init__(self, task: Task, result: type[Result], folder: Path) -> None:
+        self._result = result
+        self._name = type(task).__name__.lower()
+        place = folder / f"{self._name}-{next(_numbers)}"
+        self._output, self._screen = place.with_suffix(".out"), place.with_suffix(".txt")
+        place.with_suffix(".in").write_bytes(msgspec.json.encode(task))
+        command = [sys.executable, "-m", "bench.helper", place.with_suffix(".in"), self._output]
+        with self._screen.open("wb") as screen:
+            self._child = leash.start(command, stdout=screen, cwd=ROOT)
+
+    def result(self, seconds: float) -> Result:
+        """What came of it; LinkError with its last words when nothing did."""
+        code = self._child.wait(seconds)
+        if code != 0:
+            said = self._screen.read_text(errors="replace").strip().splitlines()
+            raise LinkError(
+                f"ended with {code}: {said[-1] if said else 'it said nothing'}",
+                where=f"the benchmark's {self._name} process",
+            )
+        return msgspec.json.decode(self._output.read_bytes(), type=self._result)
+
+    def __enter__(self) -> Helper[Result]:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._child.stop()
+
+
+def main(task_file: Path, output: Path) -> int:
+    task: Task = msgspec.json.decode(task_file.read_bytes(), type=Task)
+    try:
+        result = watch.run(task) if isinstance(task, watch.Watch) else load.run(task)
+    except EvergridError as error:
+        print(error.sentence())
+        return 1
+    output.write_bytes(msgspec.json.encode(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

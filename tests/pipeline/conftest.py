@@ -1,0 +1,23 @@
+"""One Spark session for all tests of the room, as the pipeline opens it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from pyspark.sql import SparkSession
+
+from evergrid.config import load
+from evergrid.kafka import jars
+from evergrid.pipeline.session import end_session, open_session
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    data_dir: Path = tmp_path_factory.mktemp("spark")
+    settings = msgspec.structs.replace(load(None, {}), data_dir=data_dir)
+    session = open_session(settings, jars.fetch(), slots=2)
+    yield session
+    end_session(session)

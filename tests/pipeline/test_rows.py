@@ -1,0 +1,148 @@
+"""Any bytes on a source topic: Spark's own expressions against the table and the oracle."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F
+
+from evergrid.config import load
+from evergrid.config.settings import Settings
+from evergrid.pipeline.rows import read_rows, unknown_fields
+from evergrid.testing import oracle
+from evergrid.testing.cases import CASES, EVERY, TIMED, Case
+from evergrid.testing.hostile import hostile
+
+TIME_MS = 1_767_225_600_000
+SOURCES = {"every": {"topic": "every", **EVERY}, "timed": {"topic": "timed", **TIMED}}
+SEED = 20_260_101
+HOSTILE = 12_000
+EPOCH_WITH_EXPONENT = re.compile(rb'"at\w*"\s*:\s*-?[0-9.]+[eE]')
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    path: Path = tmp_path_factory.mktemp("config") / "evergrid.yaml"
+    path.write_text(yaml.safe_dump({"sources": SOURCES}, sort_keys=False))
+    return load(path, {})
+
+
+def read(
+    spark: SparkSession, settings: Settings, name: str, values: Sequence[bytes | None]
+) -> list[Row]:
+    """What Spark makes of `values`, in order, as one batch of messages at one time."""
+    source = settings.sources[name]
+    messages = spark.createDataFrame(
+        [(0, offset, value) for offset, value in enumerate(values)],
+        "partition int, offset bigint, value binary",
+    ).withColumn("timestamp", F.timestamp_millis(F.lit(TIME_MS)))
+    rows = read_rows(messages, source, settings.limits).withColumn(
+        "unknown", F.when(F.col("flaw").isNull(), unknown_fields(F.col("text"), source))
+    )
+    return sorted(rows.collect(), key=lambda row: int(row["offset"]))
+
+
+def test_every_line_of_the_table(spark: SparkSession, settings: Settings) -> None:
+    wrong = [
+        line
+        for name, section in (("every", EVERY), ("timed", TIMED))
+        for line in unlike(spark, settings, name, [c for c in CASES if c.section is section])
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def unlike(
+    spark: SparkSession, settings: Settings, name: str, cases: Sequence[Case]
+) -> Iterable[str]:
+    rows = read(spark, settings, name, [case.value for case in cases])
+    for case, row in zip(cases, rows, strict=True):
+        if isinstance(case.expected, str):
+            if row["flaw"] != case.expected:
+                yield f"{case.name}: {row['flaw']!r} instead of {case.expected!r}"
+            continue
+        if row["flaw"] is not None:
+            yield f"{case.name}: refused, {row['flaw']}"
+            continue
+        expected = {"0:0": as_read(case, settings, name)}
+        actual = {"0:0": {**row["row"].asDict(), "unknown": row["unknown"]}}
+        if differs := oracle.differences(expected, actual):
+            yield f"{case.name}: {differs}"
+
+
+def as_read(case: Case, settings: Settings, name: str) -> dict[str, oracle.Value]:
+    """The case's columns as the oracle reads them, which agrees with the table (tests/testing)."""
+    message = oracle.Message(name, 0, 0, TIME_MS, None, case.value)
+    spec = oracle.from_config({"sources": SOURCES})
+    row = oracle.read(message, spec.sources[name], spec.limits)
+    assert isinstance(row, oracle.Row)
+    return {**row.values, "unknown": case.unknown_fields}
+
+
+def test_hostile_bytes_are_read_as_the_oracle_reads_them(
+    spark: SparkSession, settings: Settings
+) -> None:
+    print(f"seed {SEED}")
+    spec = oracle.from_config({"sources": SOURCES})
+    source = spec.sources["every"]
+    values = list(islice(hostile(random.Random(SEED), source, spec.limits), HOSTILE))
+    wrong = []
+    for value, row in zip(values, read(spark, settings, "every", values), strict=True):
+        if value is not None and EPOCH_WITH_EXPONENT.search(value):
+            continue  # what is left of a nanosecond there is rounded, which nobody will miss
+        told = oracle.read(oracle.Message("every", 0, 0, TIME_MS, None, value), source, spec.limits)
+        if differs := disagreement(told, row):
+            wrong.append(f"{value!r}: {differs}")
+    assert not wrong, f"{len(wrong)} of {HOSTILE}:\n" + "\n".join(w[:600] for w in wrong[:20])
+
+
+def disagreement(told: oracle.Row | oracle.Bad, row: Row) -> str:
+    if isinstance(told, oracle.Bad):
+        if row["flaw"] is None:
+            return f"became a row, but: {told.reason}"
+        same = row["flaw"] == told.reason or as_good(row["flaw"], told.reason)
+        return "" if same else f"{row['flaw']!r} instead of {told.reason!r}"
+    if row["flaw"] is not None:
+        return f"refused, {row['flaw']}"
+    expected: Mapping[str, oracle.Value] = {**told.values, "unknown": told.unknown_fields}
+    actual = {**row["row"].asDict(), "unknown": row["unknown"]}
+    return oracle.differences({"0:0": dict(expected)}, {"0:0": actual})
+
+
+def as_good(reason: str, other: str) -> bool:
+    """In bytes with several faults, which one is named and how it is quoted is no promise."""
+    broken = [r == "not valid JSON" or r.startswith("duplicate") for r in (reason, other)]
+    blamed, due = blames(reason), blames(other)
+    only_constants = re.fullmatch(r"([\w-]+: '(NaN|-?Infinity)' is not [^;]+(; )?)+", reason)
+    return (
+        all(broken)
+        or bool(blamed and blamed <= due)
+        or (other == "not valid JSON" and only_constants is not None)
+    )
+
+
+def blames(reason: str) -> set[tuple[str, str]]:
+    """The fields that a reason names, and what it says of each."""
+    verdicts = r"(?:^|; )([\w-]+): '.*?' (is not|is out of range for|does not fit) "
+    return set(re.findall(verdicts, reason, re.DOTALL))
+
+
+def test_a_limit_is_the_last_size_that_passes(spark: SparkSession, settings: Settings) -> None:
+    small = msgspec.structs.replace(
+        settings, limits=msgspec.structs.replace(settings.limits, message_bytes=20, nesting=3)
+    )
+    fits, too_large = b'{"id":"123456789abcd"}'[:19] + b'"}', b'{"id":"123456789abcdef"}'
+    rows = read(spark, small, "every", [fits, too_large, b'{"id":[[1]]}', b'{"id":[[[1]]]}'])
+    assert [row["flaw"] for row in rows] == [
+        None if len(fits) <= 20 else f"too large: {len(fits)} bytes, limit 20",
+        "too large: 24 bytes, limit 20",
+        None,
+        "nested deeper than 3 levels",
+    ]
