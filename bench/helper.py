@@ -34,7 +34,8 @@ class Helper(Generic[Result]):
         place = folder / f"{self._name}-{next(_numbers)}"
         self._output, self._screen = place.with_suffix(".out"), place.with_suffix(".txt")
         place.with_suffix(".in").write_bytes(msgspec.json.encode(task))
-        command = [sys.executable, "-m", "bench.helper", place.with_suffix(".in"), self._output]
+        files = (str(place.with_suffix(".in")), str(self._output))
+        command = [sys.executable, "-m", "bench.helper", *files]
         with self._screen.open("wb") as screen:
             self._child = leash.start(command, stdout=screen, cwd=ROOT)
 

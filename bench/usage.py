@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,19 @@ class Usage(msgspec.Struct, frozen=True):
     cpu_seconds: float
     rss_bytes: int
     peak_bytes: int
+
+
+class CoresInUse:
+    """How many cores a process kept busy on average since we began to look."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._began = time.monotonic()
+        self._before = usage(pid).cpu_seconds
+
+    def so_far(self) -> float:
+        spent = usage(self._pid).cpu_seconds - self._before
+        return spent / max(time.monotonic() - self._began, 1e-6)
 
 
 def java_below(pid: int) -> int:

@@ -20,26 +20,28 @@ _QUIET_SECONDS = 2.0  # after the last account: an inner join may still have pai
 
 
 class Watch(msgspec.Struct, frozen=True, tag=True):
-    """Read `topic` from `start` on until `accounts` different accounts have shown up."""
+    """Read `topic` from `start` on until `accounts` different accounts have shown up.
+
+    Only messages sent since `since_us` count: a user may still show an account from before.
+    """
 
     bootstrap: str
     topic: str
     start: Mapping[int, int]
     accounts: int
+    since_us: int
     seconds: float
 
 
 class Watched(msgspec.Struct, frozen=True):
     """Each change with a time of its own: when it came, and how old its newer message was.
 
-    `accounts` is how many different live accounts were seen, `repeated` how many changes
-    came a second time for the same pair of messages.
+    `accounts` is how many different accounts were seen.
     """
 
     arrived_us: list[int]
     age_us: list[int]
     accounts: int
-    repeated: int
 
 
 class _Joined(msgspec.Struct, gc=False):
@@ -47,41 +49,38 @@ class _Joined(msgspec.Struct, gc=False):
 
     name: str | None
     accountType: str | None
-    user_partition: int | None = msgspec.field(name="_users_partition")
-    user_offset: int | None = msgspec.field(name="_users_offset")
-    account_partition: int | None = msgspec.field(name="_accounts_partition")
-    account_offset: int | None = msgspec.field(name="_accounts_offset")
+    partition: int | None = msgspec.field(name="_accounts_partition")
+    offset: int | None = msgspec.field(name="_accounts_offset")
 
 
 def run(watch: Watch) -> Watched:
-    """Follow the changelog; LinkError when not all accounts came within the time."""
+    """Follow the changelog until all accounts came, or for as long as the task says."""
     connection = Connection(name="bench", bootstrap=watch.bootstrap)
     reader = TopicReader(connection, {watch.topic: watch.start})
-    log = _Log()
+    log = _Log(watch.since_us)
     deadline = time.monotonic() + watch.seconds
     last = time.monotonic()
     try:
-        while len(log.accounts) < watch.accounts or time.monotonic() - last < _QUIET_SECONDS:
+        while time.monotonic() < deadline:
             records = reader.read(_POLL_SECONDS)
             if records:
                 last = time.monotonic()
                 log.take(records, now_us())
-            elif last > deadline or time.monotonic() > deadline:
+            elif len(log.accounts) >= watch.accounts and time.monotonic() - last > _QUIET_SECONDS:
                 break
     finally:
         reader.close()
     if not log.age:
         raise LinkError("not one change came", where=f"topic {watch.topic}")
-    return Watched(list(log.arrived), list(log.age), len(log.accounts), log.repeated)
+    return Watched(list(log.arrived), list(log.age), len(log.accounts))
 
 
 class _Log:
-    def __init__(self) -> None:
+    def __init__(self, since_us: int) -> None:
+        self._since_us = since_us
         self.arrived = array("q")
         self.age = array("q")
-        self.accounts: set[int] = set()
-        self.repeated = 0
-        self._pairs: set[tuple[int, int]] = set()
+        self.accounts: set[tuple[int | None, int | None]] = set()
         self._decoder = msgspec.json.Decoder(_Joined)
 
     def take(self, records: list[Record], arrived: int) -> None:
@@ -90,25 +89,15 @@ class _Log:
                 continue
             row = self._decoder.decode(record.value)
             account, user = _stamp(row.accountType), _stamp(row.name)
-            if not account and not user:
+            newer = max(account, user)
+            if newer < self._since_us:
                 continue
-            account_place = _place(row.account_partition, row.account_offset)
-            pair = (_place(row.user_partition, row.user_offset), account_place)
-            if pair in self._pairs:
-                self.repeated += 1
-                continue
-            self._pairs.add(pair)
-            if account:
-                self.accounts.add(account_place)
+            if account >= self._since_us:
+                self.accounts.add((row.partition, row.offset))
             self.arrived.append(arrived)
-            self.age.append(arrived - max(account, user))
+            self.age.append(arrived - newer)
 
 
 def _stamp(text: str | None) -> int:
     """The moment that a live message carries; 0 for a message of the past."""
     return int(text) if text is not None and text.isdigit() else 0
-
-
-def _place(partition: int | None, offset: int | None) -> int:
-    """A message's place as one number; the partition is small, offsets are not."""
-    return -1 if partition is None or offset is None else offset << 16 | partition

@@ -11,7 +11,6 @@ from evergrid.cli.surroundings import check_surroundings
 from evergrid.config.settings import Settings
 from evergrid.kafka import jars
 from evergrid.kafka.folder import take_lock
-from evergrid.orchestrator.conductor import Conductor
 
 HELP = "join the source topics and keep their changelogs up to date"
 
@@ -21,6 +20,9 @@ def add_arguments(_parser: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings) -> NoReturn:
+    # Spark's Python side takes a second to import, which --help need not wait for.
+    from evergrid.orchestrator.conductor import Conductor
+
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     take_lock(settings.data_dir, "pipeline")
     check_surroundings(settings)

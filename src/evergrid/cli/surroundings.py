@@ -19,11 +19,12 @@ _UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 def check_surroundings(settings: Settings) -> None:
     """ConfigError with the remedy when Java, disk or memory will not do."""
     java_command()
-    _check_disk(settings.data_dir)
-    _check_memory(settings)
+    check_disk(settings.data_dir)
+    check_memory(settings)
 
 
-def _check_disk(directory: Path) -> None:
+def check_disk(directory: Path) -> None:
+    """ConfigError when the disk of `directory` is almost full."""
     free = shutil.disk_usage(directory).free
     if free < _LEAST_DISK:
         raise ConfigError(
@@ -33,7 +34,8 @@ def _check_disk(directory: Path) -> None:
         )
 
 
-def _check_memory(settings: Settings) -> None:
+def check_memory(settings: Settings) -> None:
+    """ConfigError when Spark's driver would not fit."""
     wanted = _bytes(settings.spark.driver_memory) + _BESIDE_SPARK
     free = _free_memory()
     if free is not None and free < wanted:

@@ -30,6 +30,6 @@ def to_microseconds(text: Column, quoted: Column, unit: TimeUnit) -> Column:
     """
     iso = F.when(text.rlike(_ISO), F.unix_micros(text.try_cast("timestamp")))
     factor = F.lit(_MICROSECONDS_IN[unit]).cast("decimal(10,3)")
-    epoch = F.floor(text.try_cast("decimal(38,9)") * factor).try_cast("bigint")
+    epoch = F.floor(text.try_cast("decimal(38,15)") * factor).try_cast("bigint")
     value = F.when(quoted, iso).when(is_number(text), epoch)
     return F.when(value.between(_EARLIEST, _LATEST), value)

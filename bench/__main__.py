@@ -1,0 +1,98 @@
+"""`python -m bench`: measure the figures, show them, keep them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import boundary, history, latency, report, sustained
+from bench.figure import Bench, Cases, Figure, Row
+from bench.machine import ROOT, look
+from bench.page import PAGE, render
+from bench.report import Report
+from bench.screen import say, show
+from evergrid.model.errors import EvergridError
+
+BENCHES = {module.BENCH.name: module.BENCH for module in (latency, boundary, sustained, history)}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.names if name not in BENCHES]
+    if unknown:
+        parser.error(f"no figure is called {', '.join(unknown)}; there are {', '.join(BENCHES)}")
+    try:
+        if options.render is not None:
+            return _render(options.render)
+        return _run(options.names or list(BENCHES), options.quick, options.json)
+    except EvergridError as error:
+        say(f"bench: {error.sentence()}")
+        return 1
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 130
+
+
+def _run(names: Sequence[str], quick: bool, file: Path | None) -> int:
+    started, clock, machine = report.now(), time.monotonic(), look()
+    figures = tuple(_measure(BENCHES[name], quick) for name in names)
+    made = Report(started, time.monotonic() - clock, quick, machine, figures)
+    path = file or report.default_file(made)
+    report.save(made, path)
+    show(made)
+    say(f"Kept in {path}.")
+    return 1 if any(row.error for figure in figures for row in figure.rows) else 0
+
+
+def _measure(bench: Bench, quick: bool) -> Figure:
+    cases = bench.cases(quick)
+    rows = tuple(_row(bench, case, cases) for case in cases)
+    return Figure(bench.name, bench.title, bench.meaning, rows)
+
+
+def _row(bench: Bench, case: str, cases: Cases) -> Row:
+    """One case; when it fails the others are still worth measuring."""
+    say(f"{bench.name}: {case}")
+    try:
+        row = Row(case, cases[case]())
+    except (EvergridError, AssertionError, LookupError, OSError) as error:
+        row = Row(case, error=str(error) or type(error).__name__)
+    say(f"  {row.error or ', '.join(f'{value.name} {value.shown()}' for value in row.values)}")
+    return row
+
+
+def _render(file: Path) -> int:
+    PAGE.write_text(render(report.load(file)))
+    say(f"Written to {PAGE.relative_to(ROOT)}.")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    listed = "\n".join(f"  {bench.name:<10} {bench.title}" for bench in BENCHES.values())
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description="Measure Evergrid on this machine, with a Kafka broker and Spark of its own.",
+        epilog=f"figures:\n{listed}\n\ndocs/bench.md says what each of them means.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="figures to measure; all when none is named"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="minutes instead of half an hour: see that it works"
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="where to keep the report (bench/results/…)"
+    )
+    parser.add_argument(
+        "--render", type=Path, metavar="FILE", help="only write docs/bench-results.md from FILE"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""The pipeline as a process of the demo's: on a leash, its words in a file, started again."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+from evergrid.demo.board import Board
+from evergrid.kafka import leash
+
+_STOP_SECONDS = 3.5  # what is cut off is done again at the next start
+_LONGEST_WAIT_SECONDS = 30.0
+_CALM_SECONDS = 120.0  # one that ran this long starts again with the shortest wait
+_KEPT_VARIABLES = ("EVERGRID_CACHE", "EVERGRID_IVY_SETTINGS")
+_LAST_BYTES = 4096
+_TIME = re.compile(r"^\d\d:\d\d:\d\d ")
+
+
+class PipelineChild:
+    """Runs `evergrid pipeline` until stopped; `hold` stays open as long as it does."""
+
+    def __init__(self, config: Path, log: Path, board: Board, hold: int) -> None:
+        self._config = config
+        self._log = log
+        self._board = board
+        self._hold = hold
+        self._process: leash.Leashed | None = None
+        self._said_from = 0
+        self._wait = 0.0
+        self._due = 0.0
+        self.started_at = 0.0
+
+    def start(self) -> None:
+        # The settings in the file are whole; variables that made them must not change them.
+        env = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.upper().startswith("EVERGRID_") or name in _KEPT_VARIABLES
+        }
+        command = [sys.executable, "-m", "evergrid", "pipeline", "-c", str(self._config)]
+        with self._log.open("ab") as output:
+            self._said_from = output.tell()
+            self.started_at = time.time()
+            self._process = leash.start(command, output, env, hold=(self._hold,))
+        self._board.pipeline_started()
+
+    def look(self) -> None:
+        """Pass on what it says; start it again when it is time to."""
+        if self._process is None:
+            if time.monotonic() >= self._due:
+                self.start()
+            return
+        code = self._process.poll()
+        said = self._last_words()
+        if code is None:
+            # Its progress in rows comes through the manifest.
+            if not said.startswith(" "):
+                self._board.step("Waiting for live rows." if " is live: " in said else said)
+            return
+        self._process.stop(0.0)
+        self._process = None
+        calm = time.time() - self.started_at > _CALM_SECONDS
+        self._wait = 1.0 if calm or not self._wait else min(_LONGEST_WAIT_SECONDS, 2 * self._wait)
+        self._due = time.monotonic() + self._wait
+        said = said.strip().removeprefix("evergrid: ") or f"exit code {code}"
+        self._board.pipeline_ended(f"The pipeline ended ({said}); again in {self._wait:.0f} s.")
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.stop(_STOP_SECONDS)
+            self._process = None
+
+    def _last_words(self) -> str:
+        with self._log.open("rb") as file:
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(self._said_from, end - _LAST_BYTES))
+            lines = file.read().decode(errors="replace").rstrip().splitlines()
+        return _TIME.sub("", lines[-1]) if lines else "Starting the pipeline."

@@ -1,0 +1,116 @@
+"""What the demo runs with: an ordinary configuration, pointed at a broker of its own.
+
+Everything is in one directory:
+
+    evergrid.yaml      the configuration in effect; `evergrid tail … -c` it reads the tables
+    broker/            the Kafka broker's files
+    pipeline/          the pipeline's data_dir
+    log/pipeline.log   what the pipeline said
+    lock               held while a demo runs here
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from evergrid.config import load, retyped
+from evergrid.config.settings import Connection, Kafka, Settings
+from evergrid.demo.events import ACCOUNTS, USERS
+from evergrid.demo.view import Words
+from evergrid.model.errors import ConfigError
+from evergrid.model.join import JoinType
+
+_MEMORY = "EVERGRID_SPARK__DRIVER_MEMORY"
+_DEMO_MEMORY = "1g"
+
+
+class Choices(msgspec.Struct, frozen=True):
+    """What a person can choose."""
+
+    config: Path | None = None
+    directory: Path | None = None
+    join: JoinType | None = None
+    rate: float = 50.0
+    seed: int = 1
+    port: int | None = None
+    fresh: bool = False
+
+
+class Scene(msgspec.Struct, frozen=True):
+    """The demo before its broker has an address."""
+
+    settings: Settings
+    directory: Path
+    choices: Choices
+
+    @property
+    def config_file(self) -> Path:
+        return self.directory / "evergrid.yaml"
+
+    @property
+    def pipeline_log(self) -> Path:
+        return self.directory / "log" / "pipeline.log"
+
+    @property
+    def focus(self) -> str:
+        """The table whose rows are shown: a joined one if there is any."""
+        tables = (*self.settings.joined_tables(), *self.settings.raw_tables())
+        return tables[0].name
+
+    @property
+    def quarantine(self) -> str:
+        return self.settings.system_tables.quarantine
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        settings = self.settings
+        tables = (*settings.raw_tables(), *settings.joined_tables(), settings.quarantine())
+        return tuple(table.name for table in tables)
+
+    @property
+    def words(self) -> Words:
+        file = shlex.quote(_short(self.config_file))
+        return Words(
+            directory=_short(self.directory),
+            tail_command=f"evergrid tail {self.focus} -c {file}",
+            rate=self.choices.rate,
+        )
+
+    def at(self, bootstrap: str) -> Settings:
+        """The settings once the broker has an address."""
+        return msgspec.structs.replace(
+            self.settings,
+            kafka=Kafka(*(Connection(n, bootstrap) for n in ("source", "control", "internal"))),
+        )
+
+
+def make_scene(choices: Choices, environ: Mapping[str, str]) -> Scene:
+    """The default configuration, or the one that was chosen, made fit for the demo."""
+    if choices.config is None:
+        environ = {_MEMORY: _DEMO_MEMORY, **environ}
+    settings = load(choices.config, environ)
+    if not {USERS, ACCOUNTS} & settings.sources.keys():
+        raise ConfigError(
+            "there is neither a source named users nor one named accounts, and the demo's "
+            "events are of those",
+            where=str(choices.config),
+            remedy="Run the demo without -c; for topics of your own, run evergrid pipeline.",
+        )
+    directory = Path(os.path.abspath(choices.directory or settings.data_dir / "demo"))
+    kind = choices.join
+    joins = settings.joins
+    if kind is not None:
+        joins = {name: retyped(join, kind, settings.sources) for name, join in joins.items()}
+    changed = msgspec.structs.replace(settings, data_dir=directory / "pipeline", joins=joins)
+    return Scene(changed, directory, choices)
+
+
+def _short(path: Path) -> str:
+    """As one would type it here."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative

@@ -1,0 +1,137 @@
+"""Everything behind the screen: broker, topics, sample data, pipeline, and who reads them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+
+from evergrid.config import show
+from evergrid.demo.board import Board
+from evergrid.demo.child import PipelineChild
+from evergrid.demo.producer import EventProducer
+from evergrid.demo.scene import Scene
+from evergrid.demo.watcher import Watcher
+from evergrid.kafka import jars, topics
+from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.kafka.folder import take_lock
+from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.errors import ConfigError
+
+_PARTITIONS = 2
+
+
+class Stage:
+    """Starts in order, keeps everything running, and stops in the opposite order."""
+
+    def __init__(self, scene: Scene, board: Board) -> None:
+        self._scene = scene
+        self._board = board
+        self._broker = EmbeddedBroker(scene.directory / "broker", scene.choices.port)
+        self._lock: int | None = None
+        self._producer: EventProducer | None = None
+        self._child: PipelineChild | None = None
+        self._watcher: Watcher | None = None
+
+    def claim(self) -> None:
+        """Take the directory, or ConfigError when another demo has it."""
+        directory = self._scene.directory
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            self._lock = take_lock(directory, "demo")
+        except OSError as error:
+            raise ConfigError(
+                f"the demo cannot keep its files there ({error.strerror})",
+                where=str(directory),
+                remedy="Choose a directory of yours with --data-dir.",
+            ) from None
+
+    def open(self) -> None:
+        """Start everything; returns when the pipeline's process runs."""
+        assert self._lock is not None
+        scene, board = self._scene, self._board
+        self._make_room()
+        found = jars.fetch(board.step)
+        board.step("Starting a Kafka broker.")
+        self._broker = EmbeddedBroker(
+            scene.directory / "broker", scene.choices.port, jars=found, report=board.step
+        )
+        self._broker.start()
+        board.broker(self._broker.bootstrap)
+        settings = scene.at(self._broker.bootstrap)
+        scene.config_file.write_text(show(settings), encoding="utf-8")
+        sources = {name: source.topic for name, source in settings.sources.items()}
+        topics.create(
+            settings.kafka.source, [NewTopicSpec(name, _PARTITIONS) for name in sources.values()]
+        )
+        board.step(f"Sending {scene.choices.rate:g} sample events a second.")
+        self._producer = EventProducer(
+            settings.kafka.source, sources, scene.choices.rate, scene.choices.seed
+        )
+        self._producer.start()
+        child = PipelineChild(scene.config_file, scene.pipeline_log, board, self._lock)
+        self._child = child
+        child.start()
+        prefix = settings.internal_topics.prefix
+        self._watcher = Watcher(
+            settings.kafka.internal, prefix, scene.tables, board, lambda: child.started_at
+        )
+        self._watcher.start()
+
+    def look(self) -> None:
+        """Start again what fell over."""
+        if self._child is not None:
+            self._child.look()
+        if self._watcher is not None:
+            self._watcher.look()
+        if not _is_alive(self._broker.pid):
+            self._restart_broker()
+
+    def close(self) -> None:
+        """End everything within seconds; the data stays."""
+        if self._producer is not None:
+            self._producer.stop()
+        if self._watcher is not None:
+            self._watcher.stop()
+        if self._child is not None:
+            self._child.stop()
+        self._broker.stop()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _make_room(self) -> None:
+        scene = self._scene
+        broker = scene.directory / "broker"
+        if scene.choices.fresh:
+            if broker.exists():
+                # The broker of a demo that was killed may still be ending.
+                os.close(take_lock(broker))
+            for name in ("broker", "pipeline", "log"):
+                shutil.rmtree(scene.directory / name, ignore_errors=True)
+        elif (broker / "data").exists():
+            self._board.step("Going on with the data of the last time; --fresh starts over.")
+        scene.pipeline_log.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            scene.pipeline_log.replace(scene.pipeline_log.with_suffix(".log.1"))
+
+    def _restart_broker(self) -> None:
+        before = self._broker.bootstrap
+        self._board.step("The broker ended; starting it again.")
+        self._broker.kill()
+        self._broker.start()
+        if self._broker.bootstrap != before:
+            raise ConfigError(
+                f"the broker ended, and another program has taken its address {before}",
+                remedy="Start the demo again.",
+            )
+
+
+def _is_alive(pid: int | None) -> bool:
+    if pid is None:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,152 @@
+"""A whole small Evergrid for tests: a broker's topics, a configuration, a pipeline process.
+
+Real parts only: what a test starts here is what a user starts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from evergrid.changelog.codec import Row
+from evergrid.changelog.manifest import Manifest
+from evergrid.changelog.reader import load_manifest
+from evergrid.config.settings import Connection
+from evergrid.kafka import topics
+from evergrid.kafka.sending import Sender, Sent
+from evergrid.kafka.topics import NewTopicSpec
+from evergrid.testing import oracle
+from evergrid.testing.processes import EvergridProcess
+from evergrid.testing.scripted import Send
+from evergrid.testing.tables import read_table, wait_for
+
+class World:
+    """One configuration on one broker, in one folder.
+
+    `config` is what a user's file would hold; address, data directory and a retention
+    that keeps old test data are filled in.
+    """
+
+    def __init__(self, folder: Path, connection: Connection, config: Mapping[str, object]) -> None:
+        self.folder = folder
+        self.connection = connection
+        self.data_dir = folder / "data"
+        self.config = {
+            "data_dir": str(self.data_dir),
+            "kafka": {"bootstrap": connection.bootstrap},
+            "retention": {"default": {"rows": 10_000_000, "age": "never"}},
+            **config,
+        }
+        self.spec = oracle.from_config(self.config)
+        self.file = folder / "evergrid.yaml"
+        self.file.write_text(yaml.safe_dump(self.config, sort_keys=False))
+        self.messages: list[oracle.Message] = []
+
+    @property
+    def prefix(self) -> str:
+        own = self.config.get("internal_topics")
+        return str(own["prefix"]) if isinstance(own, dict) else "evergrid"
+
+    def make_topics(self, partitions: int = 2) -> None:
+        """Source topics that never drop anything by age."""
+        topics.create(
+            self.connection,
+            [
+                NewTopicSpec(source.topic, partitions, 1, {"retention.ms": "-1"})
+                for source in self.spec.sources.values()
+            ],
+        )
+
+    def send(self, sends: Sequence[Send]) -> None:
+        """Deliver messages and remember them, with the offsets they were given."""
+        sender = Sender(self.connection)
+        places: list[Sent | None] = []
+        for send in sends:
+            sender.send(
+                send.topic,
+                send.value,
+                send.key,
+                timestamp_ms=send.timestamp_ms,
+                partition=send.partition,
+                sent=places,
+            )
+        sender.flush()
+        for send, place in zip(sends, places, strict=True):
+            assert place is not None
+            self.messages.append(
+                oracle.Message(
+                    send.topic, place.partition, place.offset, send.timestamp_ms, send.key, send.value
+                )
+            )
+
+    def start_pipeline(self, env: Mapping[str, str] | None = None) -> EvergridProcess:
+        return EvergridProcess(
+            ["pipeline", "-c", str(self.file)],
+            self.folder / "screen.txt",
+            env={**os.environ, **(env or {})},
+        )
+
+    def start_live(self, seconds: float = 300.0) -> EvergridProcess:
+        """A pipeline that has said that it is live."""
+        process = self.start_pipeline()
+        try:
+            process.wait_for_words("is live", seconds)
+        except AssertionError:
+            process.kill()
+            raise
+        return process
+
+    def manifest(self) -> Manifest:
+        return load_manifest(self.connection, self.prefix)
+
+    def table(self, name: str) -> dict[str, Row]:
+        """A table's rows as a reader of its changelog has them now."""
+        target = self.manifest().tables()[name]
+        return read_table(self.connection, target)
+
+    def expected(self, name: str) -> oracle.Table:
+        """What the oracle says the table must hold after all messages so far."""
+        for source in self.spec.sources.values():
+            if source.table == name:
+                mine = [message for message in self.messages if message.topic == source.topic]
+                return oracle.raw(mine, source, self.spec.limits)
+        for join in self.spec.joins.values():
+            if join.table == name:
+                return oracle.join(self.messages, join, self.spec.sources, self.spec.limits)
+        return oracle.quarantine(self.messages, self.spec.sources, self.spec.limits)
+
+    def tables(self) -> list[str]:
+        return [
+            *(source.table for source in self.spec.sources.values()),
+            *(join.table for join in self.spec.joins.values()),
+            "quarantine",
+        ]
+
+    def wait_until_exact(self, names: Iterable[str] | None = None, seconds: float = 120.0) -> None:
+        """Return when every table equals the oracle's, ids and columns included."""
+        for name in names if names is not None else self.tables():
+            expected = self.expected(name)
+            try:
+                wait_for(lambda name=name: self._differences(name, expected), _is_empty, seconds)
+            except AssertionError:
+                raise AssertionError(f"{name}: {self._differences(name, expected)}") from None
+
+    def _differences(self, name: str, expected: oracle.Table) -> str:
+        actual = {row_id: dict(row) for row_id, row in self.table(name).items()}
+        return oracle.differences(expected, actual)
+
+    def commits(self) -> dict[str, int]:
+        """How many batches each query of the current generation has committed."""
+        folder = self.data_dir / "generations" / f"g{self.manifest().current}"
+        return {
+            query.name: len(list((query / "commits").glob("[0-9]*")))
+            for query in folder.iterdir()
+            if query.is_dir()
+        }
+
+
+def _is_empty(text: str) -> bool:
+    return not text

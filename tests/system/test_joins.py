@@ -1,0 +1,111 @@
+"""Exact: whatever the order, the pieces and the kills, all three joins equal the oracle."""
+
+from __future__ import annotations
+
+import random
+
+from evergrid.testing.processes import EvergridProcess
+from evergrid.testing.scripted import Script, Send, random_case
+from evergrid.testing.world import World
+from tests.system.conftest import MakeWorld, two_sources
+
+SEED = 20_261_115
+CASES = 300
+KILLS = 5
+BATCH_SECONDS = 20
+# Kept per key and side, and so the most that a case sends of one key.
+HISTORY = {"left": 12, "right": 12}
+
+
+def config() -> dict[str, object]:
+    """The three joins over the same two sources, so that one run serves all of them."""
+    sides = {"left": "users", "right": "accounts"}
+    return {
+        "sources": two_sources("joins"),
+        "joins": {
+            "asof": {"table": "asof_ui", "type": "asof", **sides, "history": HISTORY},
+            "left": {"table": "left_ui", "type": "left", **sides, "history": {"left": 12}},
+            "inner": {"table": "inner_ui", "type": "inner", **sides, "history": HISTORY},
+        },
+        "spark": {"batch": f"{BATCH_SECONDS}s", "driver_memory": "1g"},
+    }
+
+
+def cases(world: World, rng: random.Random) -> list[Send]:
+    """Every case's messages, those of different cases in any order between each other."""
+    script = Script(partitions=2, left_history=12, right_history=12)
+    join = world.spec.joins["asof"]
+    scripts = [
+        random_case(rng, join, world.spec.sources, f"c{number}-", script)
+        for number in range(CASES)
+    ]
+    turns = [index for index, script in enumerate(scripts) for _ in script]
+    rng.shuffle(turns)
+    left = [iter(script) for script in scripts]
+    return [next(left[index]) for index in turns]
+
+
+def pieces(sends: list[Send], rng: random.Random, count: int) -> list[list[Send]]:
+    cuts = sorted(rng.sample(range(1, len(sends)), count - 1))
+    return [sends[start:end] for start, end in zip([0, *cuts], [*cuts, len(sends)], strict=True)]
+
+
+def test_three_joins_equal_the_oracle_through_kills(make_world: MakeWorld) -> None:
+    print(f"seed {SEED}")
+    rng = random.Random(SEED)
+    world = make_world(config())
+    world.make_topics(partitions=2)
+    parts = pieces(cases(world, rng), rng, KILLS + 2)
+
+    process = world.start_live()
+    try:
+        seen_before_a_commit = shown_in_real_time(world, parts[0])
+        for number, part in enumerate(parts[1:]):
+            middle = len(part) // 2
+            world.send(part[:middle])
+            if number < KILLS:
+                process = killed_and_started(world, process, inside=rng.random() < 0.7)
+            world.send(part[middle:])
+        world.wait_until_exact()
+        first = {name: world.table(name) for name in world.tables()}
+    finally:
+        process.kill()
+    assert seen_before_a_commit, "no output before a batch was committed: not real-time mode"
+    same_again_from_an_empty_checkpoint(world, first)
+
+
+def shown_in_real_time(world: World, part: list[Send]) -> bool:
+    """Whether all tables were complete before any query committed a batch."""
+    for _ in range(3):
+        before = world.commits()
+        world.send(part)
+        part = []
+        world.wait_until_exact()
+        if world.commits() == before:
+            return True
+    return False
+
+
+def killed_and_started(world: World, process: EvergridProcess, *, inside: bool) -> EvergridProcess:
+    """`kill -9` of driver and Java, inside a batch or after all of it was written."""
+    if not inside:
+        world.wait_until_exact(["left_ui"])
+    process.kill()
+    return world.start_live()
+
+
+def same_again_from_an_empty_checkpoint(
+    world: World, first: dict[str, dict[str, object]]
+) -> None:
+    """With its checkpoints gone the pipeline makes a new generation, of the same ids and rows."""
+    generation = world.manifest().current
+    for checkpoint in (world.data_dir / "generations").rglob("metadata"):
+        checkpoint.unlink()
+    process = world.start_live()
+    try:
+        assert world.manifest().current == (generation or 0) + 1
+        assert "is missing" in process.said()
+        world.wait_until_exact()
+        assert {name: world.table(name) for name in world.tables()} == first
+    finally:
+        process.kill()
