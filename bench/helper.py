@@ -7,6 +7,7 @@ result comes out as a file.
 from __future__ import annotations
 
 import itertools
+import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -41,12 +42,17 @@ class Helper(Generic[Result]):
 
     def result(self, seconds: float) -> Result:
         """What came of it; LinkError with its last words when nothing did."""
-        code = self._child.wait(seconds)
+        try:
+            code = self._child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise LinkError(
+                f"not done within {seconds:.0f} seconds", where=f"the benchmark's {self._name}"
+            ) from None
         if code != 0:
             said = self._screen.read_text(errors="replace").strip().splitlines()
             raise LinkError(
                 f"ended with {code}: {said[-1] if said else 'it said nothing'}",
-                where=f"the benchmark's {self._name} process",
+                where=f"the benchmark's {self._name}",
             )
         return msgspec.json.decode(self._output.read_bytes(), type=self._result)
 

@@ -62,7 +62,8 @@ def _values(
 
 def _all_rows(stage: Stage, expected: int) -> float:
     """The moment at which the joined table's changelog holds all rows."""
-    stage.pipeline.wait_for_words("Starting Spark", _LIMIT_SECONDS)  # its topics are made then
+    # Before that the changelog may not be there yet, or not have a leader.
+    stage.pipeline.wait_for_words("catching up", _LIMIT_SECONDS)
     stage.wait_for_changes(expected, _LIMIT_SECONDS)
     return time.time()
 

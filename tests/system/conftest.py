@@ -25,9 +25,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]
 
 
 @pytest.fixture
-def make_world(
-    broker: EmbeddedBroker, tmp_path: Path, request: pytest.FixtureRequest
-) -> MakeWorld:
+def make_world(broker: EmbeddedBroker, tmp_path: Path, request: pytest.FixtureRequest) -> MakeWorld:
     """A world whose topics carry the test's name, so that tests cannot meet."""
     name = re.sub(r"\W+", "-", request.node.name)[:80]
 

@@ -36,8 +36,7 @@ def cases(world: World, rng: random.Random) -> list[Send]:
     script = Script(partitions=2, left_history=12, right_history=12)
     join = world.spec.joins["asof"]
     scripts = [
-        random_case(rng, join, world.spec.sources, f"c{number}-", script)
-        for number in range(CASES)
+        random_case(rng, join, world.spec.sources, f"c{number}-", script) for number in range(CASES)
     ]
     turns = [index for index, script in enumerate(scripts) for _ in script]
     rng.shuffle(turns)
@@ -94,9 +93,7 @@ def killed_and_started(world: World, process: EvergridProcess, *, inside: bool) 
     return world.start_live()
 
 
-def same_again_from_an_empty_checkpoint(
-    world: World, first: dict[str, dict[str, object]]
-) -> None:
+def same_again_from_an_empty_checkpoint(world: World, first: dict[str, dict[str, object]]) -> None:
     """With its checkpoints gone the pipeline makes a new generation, of the same ids and rows."""
     generation = world.manifest().current
     for checkpoint in (world.data_dir / "generations").rglob("metadata"):

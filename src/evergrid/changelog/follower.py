@@ -24,6 +24,7 @@ from evergrid.model.generation import Generation, TableTopic
 from evergrid.model.source import Edge
 
 _SILENT_SECONDS = 2.0  # after so much silence it is asked whether anybody is there
+_LOOK_SECONDS = 10.0  # and after so much in any case
 _ANSWER_SECONDS = 1.0
 _RETRY_SECONDS = 1.0
 
@@ -79,7 +80,7 @@ class Follower:
         self._waiting = False
         self._down = False
         self._told = ""
-        self._quiet_since = time.monotonic()
+        self._heard_at = self._looked_at = time.monotonic()
         self._notes: list[str] = []
         self._moved: list[Followed] = []
         self.manifest = Manifest()
@@ -93,7 +94,7 @@ class Follower:
         try:
             if self._reader is not None:
                 arrivals = self._take(self._reader.read(seconds))
-                self._listen(bool(arrivals))
+                self._listen(heard=bool(arrivals))
             elif not self._open():
                 time.sleep(seconds)
         except LinkError as error:
@@ -144,7 +145,6 @@ class Follower:
             change = decode(record.key, record.value)
             arrivals.append(Arrival(table, change, record.timestamp_ms, live))
         if news:
-            self._quiet_since = time.monotonic()
             self.manifest = fold(self.manifest, [news])
             self._move()
         return arrivals
@@ -204,23 +204,27 @@ class Follower:
         self._reader = TopicReader(self._connection, self._next)
 
     def _listen(self, heard: bool) -> None:
-        """In silence, ask whether the broker is there, and whether a missing topic has come."""
+        """Ask now and then, and soon in silence, whether broker and topics are still there."""
         now = time.monotonic()
         if heard:
-            self._quiet_since = now
+            self._heard_at = now
             self._find_again()
-        elif now - self._quiet_since >= _SILENT_SECONDS and self._reader is not None:
-            self._quiet_since = now
-            reached = self._pulse.feel(_ANSWER_SECONDS)
-            if reached is None:
+        looked = now - self._looked_at
+        if looked < (_LOOK_SECONDS if now - self._heard_at < _SILENT_SECONDS else _SILENT_SECONDS):
+            return
+        self._looked_at = now
+        reached = self._pulse.feel(_ANSWER_SECONDS)
+        if reached is None:
+            if not heard:
                 self._tell_down(f"{where(self._connection)} does not answer.")
-                return
-            if reached.cluster_id != self._cluster:
-                self.close()  # opened again with the next look
-                return
-            self._find_again()
-            if self._waiting:
-                self._move()
+            return
+        if reached.cluster_id != self._cluster or self._manifest_topic not in reached.topics:
+            self.close()  # opened again with the next look
+            return
+        self._find_again()
+        # The client itself may stay silent about a topic that was deleted.
+        if self._waiting or not self._by_topic.keys() <= reached.topics:
+            self._move()
 
     def _lose(self, why: str) -> None:
         self.close()

@@ -59,7 +59,9 @@ class TopicReader:
     def read(self, seconds: float = _POLL_SECONDS) -> list[Record]:
         """What has arrived, at most a batch, waiting at most `seconds` for the first."""
         records = []
-        for message in self._consumer.consume(_BATCH, timeout=seconds):
+        # librdkafka would wait for a full batch: so wait for one message, then take the rest.
+        first = self._consumer.consume(1, timeout=seconds)
+        for message in first + (self._consumer.consume(_BATCH, timeout=0) if first else []):
             error = message.error()
             if error is None:
                 record = _record(message)

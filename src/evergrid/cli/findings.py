@@ -46,10 +46,13 @@ def _finding(look: Callable[[], str]) -> Finding:
 
 
 def _jars() -> Finding:
-    folder, there = jars.present()
-    if there:
-        return Finding(True, f"Java libraries: in {folder}")
-    return Finding(True, f"Java libraries: the first start will fetch 50 MB of them to {folder}")
+    """Looks only at names: files get theirs when they were verified, all of them at once."""
+    cache = jars.cache_dir()
+    wanted = jars.read_lock(jars.LOCK_FILE.read_text())
+    for folder in sorted(cache.glob("jars-*")):
+        if all((folder / name).is_file() for name in wanted):
+            return Finding(True, f"Java libraries: in {folder}")
+    return Finding(True, f"Java libraries: the first start will fetch 50 MB of them to {cache}")
 
 
 def _writable(directory: Path) -> str:

@@ -157,7 +157,7 @@ class Board:
             self._generation = followed.generation
         if table.name == self._focus:
             self._newest = NewestRows(table)
-            self._columns = _columns(table, followed.generation)
+            self._columns = shown_columns(table, followed.generation)
 
 
 def preparing(generations: Sequence[Generation], since: float) -> Generation | None:
@@ -184,7 +184,7 @@ def _join_type(generation: Generation | None, table: str) -> str:
     return str(join.type.value) if join else ""
 
 
-def _columns(table: Table, generation: Generation | None) -> tuple[Column, ...]:
+def shown_columns(table: Table, generation: Generation | None) -> tuple[Column, ...]:
     """The time and the data; not the other side's key, which repeats the driving side's."""
     join = _join_of(generation, table.name)
     other = join.driving.other if join else None

@@ -22,4 +22,6 @@ def picture(view: View) -> str:
         record=True, width=WIDTH, height=HEIGHT, file=io.StringIO(), force_terminal=True
     )
     console.print(render(view, WIDTH, HEIGHT), end="")
-    return _FONT.sub("", console.export_svg(title="evergrid demo"))
+    svg = _FONT.sub("", console.export_svg(title="evergrid demo"))
+    # Or some viewers drop the spaces that a text begins with, and columns shift.
+    return svg.replace("<text ", '<text xml:space="preserve" ')

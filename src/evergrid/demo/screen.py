@@ -91,7 +91,7 @@ def _delay(milliseconds: float) -> str:
 
 def _starting(view: View, width: int, room: int) -> list[Text]:
     """Each step on a line of its own, the last one going on."""
-    lines = [Text.assemble((" ✓ ", ACCENT), (step, "dim")) for step in view.steps[:-1]]
+    lines = [Text.assemble((" ✓ ", ACCENT), (printable(step), "dim")) for step in view.steps[:-1]]
     lines += _waiting(view, width)
     for line in lines:
         line.truncate(width, overflow="ellipsis")
@@ -134,11 +134,11 @@ def _rows(view: View, width: int, room: int) -> list[Text]:
 def _row(
     texts: Sequence[str], columns: Sequence[Column], widths: Sequence[int], styles: Sequence[str]
 ) -> Text:
-    line = Text(" ")
-    for text, column, width, style in zip(texts, columns, widths, styles, strict=False):
-        line.append(cell(text, width, right=is_number(column.type.kind)), style)
-        line.append(" " * GAP)
-    return line
+    cells = [
+        Text(cell(text, width, right=is_number(column.type.kind)), style)
+        for text, column, width, style in zip(texts, columns, widths, styles, strict=False)
+    ]
+    return Text(" ") + Text(" " * GAP).join(cells)
 
 
 def _style(row: RowView, column: Column) -> str:
@@ -167,7 +167,7 @@ def status_line(view: View) -> str:
     """The same in one plain line, for an output that is no terminal."""
     if not view.live:
         waiting = view.trouble or (view.steps[-1] if view.steps else "")
-        return f"not live: {waiting}"
+        return f"not live: {printable(waiting)}"
     parts = [_status(table) for table in view.tables]
     bad = f" | last bad message: {printable(view.bad)}" if view.bad else ""
     return f"live, generation {view.generation}, {view.join} | " + " | ".join(parts) + bad

@@ -71,7 +71,9 @@ def cache_dir() -> Path:
 
 def fetch(report: Report = lambda _: None) -> Jars:
     """The jars, fetched first if this user has none; instant when they are there."""
-    folder, lock = _wanted()
+    lock = read_lock(LOCK_FILE.read_text())
+    wanted = hashlib.sha256(IVY_FILE.read_bytes() + LOCK_FILE.read_bytes()).hexdigest()[:16]
+    folder = cache_dir() / f"jars-{wanted}"
     if os.pathsep in str(folder):
         raise ConfigError(
             f"Java cannot use libraries in {folder}: its path has a '{os.pathsep}' in it",
@@ -82,17 +84,6 @@ def fetch(report: Report = lambda _: None) -> Jars:
             if not _is_whole(folder, lock):
                 _fill(folder, lock, report)
     return Jars(spark=_paths(folder, lock, "spark"), broker=_paths(folder, lock, "broker"))
-
-
-def present() -> tuple[Path, bool]:
-    """Where the jars are kept, and whether they are there; fetches nothing."""
-    folder, lock = _wanted()
-    return folder, _is_whole(folder, lock)
-
-
-def _wanted() -> tuple[Path, dict[str, str]]:
-    digest = hashlib.sha256(IVY_FILE.read_bytes() + LOCK_FILE.read_bytes()).hexdigest()[:16]
-    return cache_dir() / f"jars-{digest}", read_lock(LOCK_FILE.read_text())
 
 
 def read_lock(text: str) -> dict[str, str]:

@@ -28,6 +28,7 @@ class Reached(msgspec.Struct, frozen=True):
 
     cluster_id: str
     brokers: int
+    topics: frozenset[str]
 
 
 def reach(connection: Connection, seconds: float = _REACH_SECONDS) -> Reached:
@@ -73,9 +74,8 @@ def rehearse(connection: Connection, wanted: Iterable[NewTopicSpec]) -> None:
         )
         for spec in wanted
     ]
-    answers = clients.admin(connection).create_topics(
-        new, request_timeout=_ASK_SECONDS, validate_only=True
-    )
+    admin = clients.admin(connection)  # named, for without it the answers never come
+    answers = admin.create_topics(new, request_timeout=_ASK_SECONDS, validate_only=True)
     for name, answer in answers.items():
         try:
             answer.result(timeout=_ASK_SECONDS + 5.0)
@@ -86,4 +86,5 @@ def rehearse(connection: Connection, wanted: Iterable[NewTopicSpec]) -> None:
 
 def _ask(admin: AdminClient, seconds: float) -> Reached:
     metadata = admin.list_topics(timeout=seconds)
-    return Reached(str(metadata.cluster_id), len(metadata.brokers))
+    there = (name for name, topic in metadata.topics.items() if topic.error is None)
+    return Reached(str(metadata.cluster_id), len(metadata.brokers), frozenset(there))

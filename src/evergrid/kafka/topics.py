@@ -40,6 +40,7 @@ _LOOK_SECONDS = 0.05
 _Answer = TypeVar("_Answer")
 _EARLIEST: OffsetSpec = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+_MOVING = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
 _NONE = -1  # the offset of "no message at or after that time"
 
 
@@ -132,6 +133,10 @@ def offsets(connection: Connection, topic: str, at: Start) -> dict[int, int]:
     return {part: ends[part] if offset == _NONE else offset for part, offset in found.items()}
 
 
+class _Moving(LinkError):
+    """A partition has no leader that answers, for a moment."""
+
+
 class _Asker:
     """An admin client that remembers why it cannot connect.
 
@@ -156,7 +161,10 @@ class _Asker:
             failure: KafkaError = error.args[0]
             if failure.code() == fine:
                 return None
-            raise self._link_error(doing, failure) from None
+            told = self._link_error(doing, failure)
+            if failure.code() in _MOVING:
+                raise _Moving(told.what, where=told.where, remedy=told.remedy) from None
+            raise told from None
         except TimeoutError:
             raise self._link_error(doing, KafkaError(clients.TIMED_OUT)) from None
 
@@ -189,6 +197,17 @@ class _Asker:
         return found
 
     def offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
+        """Asks again while partitions get their leaders, as just after a topic was made."""
+        deadline = time.monotonic() + _SETTLE_SECONDS
+        while True:
+            try:
+                return self._offsets(topic, spec)
+            except _Moving:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_LOOK_SECONDS)
+
+    def _offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
         committed = python_properties(self._connection).get("isolation.level") == "read_committed"
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
         answers: Mapping[TopicPartition, Future[ListOffsetsResultInfo]] = self.admin.list_offsets(

@@ -36,9 +36,9 @@ _FIXED: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     # Above this many keys in a batch Spark would sort instead of hash, at twice the cost.
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "1000000",
-    # The generated code of our expressions is large; past this size Java never compiles a
-    # method, and operators that are compiled one by one are faster than one that is not.
-    "spark.sql.codegen.hugeMethodLimit": "8000",
+    # Whole stages of our expressions are larger than Java ever compiles to machine code, or
+    # takes at all; operators that are generated one by one start sooner and run faster.
+    "spark.sql.codegen.wholeStage": "false",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "true",
     "spark.sql.session.timeZone": "UTC",

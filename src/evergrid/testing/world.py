@@ -6,7 +6,8 @@ Real parts only: what a test starts here is what a user starts.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -22,6 +23,7 @@ from evergrid.testing import oracle
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Send
 from evergrid.testing.tables import read_table, wait_for
+
 
 class World:
     """One configuration on one broker, in one folder.
@@ -78,7 +80,12 @@ class World:
             assert place is not None
             self.messages.append(
                 oracle.Message(
-                    send.topic, place.partition, place.offset, send.timestamp_ms, send.key, send.value
+                    send.topic,
+                    place.partition,
+                    place.offset,
+                    send.timestamp_ms,
+                    send.key,
+                    send.value,
                 )
             )
 
@@ -130,9 +137,13 @@ class World:
         for name in names if names is not None else self.tables():
             expected = self.expected(name)
             try:
-                wait_for(lambda name=name: self._differences(name, expected), _is_empty, seconds)
+                wait_for(partial(self._differences, name, expected), _is_empty, seconds)
             except AssertionError:
                 raise AssertionError(f"{name}: {self._differences(name, expected)}") from None
+
+    def wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Return when `condition` holds; AssertionError after `seconds`."""
+        wait_for(condition, bool, seconds)
 
     def _differences(self, name: str, expected: oracle.Table) -> str:
         actual = {row_id: dict(row) for row_id, row in self.table(name).items()}

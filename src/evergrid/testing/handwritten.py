@@ -1,0 +1,99 @@
+"""A pipeline's topics written by hand, without Spark, for testing what reads them."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import msgspec
+
+from evergrid.changelog.codec import Row
+from evergrid.changelog.names import changelog_spec, manifest_spec, system_topic, table_topic
+from evergrid.changelog.writer import ManifestWriter
+from evergrid.config.settings import Settings
+from evergrid.kafka import topics
+from evergrid.kafka.sending import Sender
+from evergrid.model.errors import LinkError
+from evergrid.model.generation import Generation, State, TableTopic, Times
+from evergrid.model.source import Edge
+from evergrid.model.table import Table
+
+_LEADER_SECONDS = 20.0
+_LOOK_SECONDS = 0.1
+
+
+class HandwrittenPipeline:
+    """Writes what a pipeline with these settings would; the test decides what and when."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._connection = settings.kafka.internal
+        own = settings.internal_topics
+        quarantine = settings.quarantine()
+        self.quarantine = TableTopic(
+            quarantine, system_topic(own.prefix, quarantine.name), own.partitions
+        )
+        topics.create(self._connection, [manifest_spec(own), self._spec(self.quarantine)])
+        self._manifest = ManifestWriter(self._connection, own.prefix)
+        self._manifest.system({quarantine.name: self.quarantine})
+        self._sender = Sender(self._connection)
+
+    def prepare(self, number: int) -> Generation:
+        """A generation with empty changelogs, not current yet."""
+        settings = self._settings
+        tables = (*settings.raw_tables(), *settings.joined_tables())
+        placed = {table.name: self._placed(number, table) for table in tables}
+        topics.create(self._connection, [self._spec(table) for table in placed.values()])
+        generation = Generation(
+            number=number,
+            state=State.PREPARING,
+            sources=settings.sources,
+            joins=settings.joins,
+            topics={},
+            tables=placed,
+            times=Times(created=time.time_ns() // 1000),
+        )
+        self._manifest.generation(generation)
+        return generation
+
+    def switch(self, generation: Generation) -> None:
+        """Make it the current one, complete as it is now."""
+        tables = {
+            name: msgspec.structs.replace(table, ready_offsets=self._ends(table.topic))
+            for name, table in generation.tables.items()
+        }
+        current = msgspec.structs.replace(generation, state=State.CURRENT, tables=tables)
+        self._manifest.generation(current)
+        self._manifest.current(generation.number)
+
+    def remove(self, generation: Generation) -> None:
+        """Delete its topics and forget it."""
+        topics.delete(self._connection, [table.topic for table in generation.tables.values()])
+        self._manifest.forget(generation.number)
+
+    def write(self, target: TableTopic, row_id: str, row: Row | None) -> None:
+        """One change, on the broker when this returns."""
+        value = None if row is None else json.dumps(row).encode()
+        self._sender.send(target.topic, value, row_id.encode())
+        self._sender.flush()
+
+    def _ends(self, topic: str) -> dict[int, int]:
+        """A new topic's leader may not be ready although everyone sees the topic."""
+        deadline = time.monotonic() + _LEADER_SECONDS
+        while True:
+            try:
+                return topics.offsets(self._connection, topic, Edge.LATEST)
+            except LinkError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_LOOK_SECONDS)
+
+    def _placed(self, number: int, table: Table) -> TableTopic:
+        own = self._settings.internal_topics
+        return TableTopic(table, table_topic(own.prefix, number, table.name), own.partitions)
+
+    def _spec(self, target: TableTopic) -> topics.NewTopicSpec:
+        settings = self._settings
+        return changelog_spec(
+            target.topic, settings.internal_topics, target.table.retention, settings.limits
+        )

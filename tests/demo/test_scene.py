@@ -1,0 +1,55 @@
+"""The demo runs an ordinary configuration, pointed at its own broker and directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evergrid.config import load, show
+from evergrid.demo.scene import Choices, make_scene
+from evergrid.model.errors import ConfigError
+from evergrid.model.join import JoinType
+
+
+def test_its_file_gives_the_same_settings_to_every_command(tmp_path: Path) -> None:
+    scene = make_scene(Choices(directory=tmp_path / "my demo", join=JoinType.ASOF), {})
+    settings = scene.at("127.0.0.1:20000")
+    scene.directory.mkdir()
+    scene.config_file.write_text(show(settings))
+    again = load(scene.config_file, {})
+    assert again.kafka == settings.kafka
+    assert (again.sources, again.joins) == (settings.sources, settings.joins)
+    assert again.data_dir == settings.data_dir == tmp_path / "my demo" / "pipeline"
+    assert again.joins["final"].type is JoinType.ASOF
+
+
+def test_what_belongs_to_another_cluster_is_left_behind(tmp_path: Path) -> None:
+    file = tmp_path / "evergrid.yaml"
+    file.write_text("kafka: {bootstrap: 'far:9092', properties: {security.protocol: SSL}}\n")
+    settings = make_scene(Choices(config=file), {}).at("127.0.0.1:20000")
+    assert {c.bootstrap for c in settings.kafka.connections} == {"127.0.0.1:20000"}
+    assert all(not c.properties for c in settings.kafka.connections)
+
+
+def test_memory_is_modest_unless_someone_says_otherwise() -> None:
+    assert make_scene(Choices(), {}).settings.spark.driver_memory == "1g"
+    chosen = {"EVERGRID_SPARK__DRIVER_MEMORY": "3g"}
+    assert make_scene(Choices(), chosen).settings.spark.driver_memory == "3g"
+
+
+def test_the_command_it_suggests_can_be_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = make_scene(Choices(), {}).words
+    assert words.tail_command == "evergrid tail final_ui -c .evergrid/demo/evergrid.yaml"
+    spaced = make_scene(Choices(directory=tmp_path / "a b"), {}).words
+    assert spaced.tail_command == "evergrid tail final_ui -c 'a b/evergrid.yaml'"
+
+
+def test_a_configuration_without_the_demos_sources_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "evergrid.yaml"
+    file.write_text("sources: {orders: {topic: orders, key: id, fields: {id: text}}}\n")
+    with pytest.raises(ConfigError, match="neither a source named users"):
+        make_scene(Choices(config=file), {})

@@ -1,0 +1,53 @@
+"""Every example runs as it is: history first, then live messages, exact at the end."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+import yaml
+
+from evergrid.testing.sample import object_text
+from evergrid.testing.scripted import Send
+from evergrid.testing.world import World
+from tests.system.conftest import MakeWorld
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SEED = 20_261_117
+START_MS = 1_767_225_600_000
+MESSAGES = 400
+
+
+def messages(world: World, rng: random.Random) -> list[Send]:
+    """Valid messages with few keys, so that they meet, in any order of time."""
+    sends = []
+    for number in range(MESSAGES):
+        source = rng.choice(list(world.spec.sources.values()))
+        at = START_MS + rng.randrange(200) * 10
+        fixed: dict[str, str | None] = {source.key: f'"{rng.randrange(40)}"'}
+        if "customer" in source.fields:
+            fixed["customer"] = str(rng.randrange(40))
+        if source.time is not None:
+            fixed[source.time] = str(at * (1000 if "us" in source.fields[source.time] else 1))
+        value = object_text(rng, source, fixed)
+        sends.append(Send(source.topic, number % 2, at, None, value.encode()))
+    return sends
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.yaml")))
+def test_example(name: str, make_world: MakeWorld) -> None:
+    print(f"seed {SEED}")
+    config = yaml.safe_load((EXAMPLES / f"{name}.yaml").read_text())
+    for source in config["sources"].values():
+        source["topic"] = f"{name}.{source['topic']}"
+    world = make_world({**config, "spark": {"driver_memory": "1g"}})
+    world.make_topics()
+    sends = messages(world, random.Random(SEED))
+    world.send(sends[: MESSAGES // 2])
+    with world.start_live() as process:
+        assert "writing the past of" in process.said()
+        world.wait_until_exact()
+        world.send(sends[MESSAGES // 2 :])
+        world.wait_until_exact()
+        assert all(world.table(join.table) for join in world.spec.joins.values())

@@ -1,0 +1,192 @@
+"""Faults of the surroundings: a named error or a recovery, never silence, never a gap."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import NewPartitions
+
+from evergrid.kafka import clients, topics
+from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.source import Edge
+from evergrid.testing.processes import EvergridProcess
+from evergrid.testing.scripted import Script, Send, random_case
+from evergrid.testing.world import World
+from tests.system.conftest import MakeWorld, two_sources
+
+SEED = 20_261_118
+BROKER_GONE_SECONDS = 30.0
+JOINED = ["users_ui", "accounts_ui", "final_ui"]
+
+
+def config(name: str, **more: object) -> dict[str, object]:
+    return {
+        "sources": two_sources(name),
+        "joins": {"final": {"table": "final_ui", "left": "users", "right": "accounts"}},
+        "spark": {"batch": "5s", "driver_memory": "1g"},
+        **more,
+    }
+
+
+class Messages:
+    """Cases with keys of their own, one after the other."""
+
+    def __init__(self, world: World) -> None:
+        print(f"seed {SEED}")
+        self._rng = random.Random(SEED)
+        self._world = world
+        self._number = 0
+
+    def some(self, partitions: int = 2) -> list[Send]:
+        self._number += 1
+        join, sources = self._world.spec.joins["final"], self._world.spec.sources
+        script = Script(partitions=partitions, bad_share=0.0)
+        return random_case(self._rng, join, sources, f"m{self._number}-", script)
+
+
+def test_a_missing_topic_is_named(make_world: MakeWorld) -> None:
+    world = make_world(config("ghost"))
+    process = world.start_pipeline()
+    assert process.wait(60) == 1
+    assert "topics accounts-ghost, users-ghost do not exist" in process.said()
+    assert "missing_topics: wait" in process.said()
+    assert "Traceback" not in process.said()
+
+
+def test_waiting_growing_and_going_on_without_a_broker(
+    make_world: MakeWorld, broker: EmbeddedBroker
+) -> None:
+    world = make_world(config("grown", missing_topics="wait"))
+    messages = Messages(world)
+    process = world.start_pipeline()
+    with process:
+        process.wait_for_words("Waiting for topics accounts-grown, users-grown", 60)
+        world.make_topics(partitions=1)
+        process.wait_for_words("is live", 300)
+        world.send(messages.some(partitions=1))
+        world.wait_until_exact(JOINED)
+
+        more_partitions(world, "users-grown", 2)
+        more_partitions(world, "accounts-grown", 2)
+        process.wait_for_words("has more partitions", 60)
+        world.send(messages.some() + messages.some())
+        world.wait_until_exact(JOINED)
+
+        broker.kill()
+        time.sleep(BROKER_GONE_SECONDS)  # the outage itself, not a wait for something
+        broker.start()
+        world.send(messages.some() + messages.some())
+        world.wait_until_exact(JOINED, seconds=240)
+        assert process.is_running()
+
+
+def more_partitions(world: World, topic: str, count: int) -> None:
+    admin = clients.admin(world.connection)
+    for future in admin.create_partitions([NewPartitions(topic, count)]).values():
+        future.result()
+    world.wait_until(
+        lambda: topics.describe(world.connection, [topic])[topic].partitions == count, 30
+    )
+
+
+def test_a_topic_made_anew_and_input_that_vanished_mean_a_new_generation(
+    make_world: MakeWorld,
+) -> None:
+    world = make_world(config("anew"))
+    world.make_topics()
+    messages = Messages(world)
+    with world.start_live() as process:
+        world.send(messages.some())
+        world.wait_until_exact(JOINED)
+        made_anew(world, "users-anew")
+        process.wait_for_words("topic users-anew was deleted and made anew", 120)
+        process.wait_for_words("Generation 2 is live", 300)
+        world.send(messages.some())
+        world.wait_until_exact(JOINED)
+    vanished(world, messages.some(), "accounts-anew")
+    with world.start_live() as process:
+        process.wait_for_words("Generation 3 is live", 300)
+        assert "lost its input or its state" in process.said()
+        world.send(messages.some())
+        world.wait_until_exact(JOINED)
+
+
+def made_anew(world: World, topic: str) -> None:
+    topics.delete(world.connection, [topic])
+    topics.create(world.connection, [NewTopicSpec(topic, 2, 1, {"retention.ms": "-1"})])
+    world.messages = [message for message in world.messages if message.topic != topic]
+
+
+def vanished(world: World, sends: list[Send], topic: str) -> None:
+    """Messages that the stopped pipeline never saw are deleted, as retention would."""
+    world.send(sends)
+    ends = topics.offsets(world.connection, topic, Edge.LATEST)
+    admin = clients.admin(world.connection)
+    places = [TopicPartition(topic, partition, end) for partition, end in ends.items()]
+    for future in admin.delete_records(places).values():
+        future.result()
+    world.messages = [message for message in world.messages if message.topic != topic]
+
+
+def test_a_full_disk_is_named_and_survived(make_world: MakeWorld) -> None:
+    world = make_world(config("full"))
+    world.make_topics()
+    messages = Messages(world)
+    with small_disk(world.data_dir, megabytes=1200), world.start_live() as process:
+        world.send(messages.some())
+        world.wait_until_exact(JOINED)
+        ballast = fill(world.data_dir)
+        world.send(messages.some())
+        process.wait_for_words("No space left on device", 120)
+        ballast.unlink()
+        world.send(messages.some())
+        world.wait_until_exact(JOINED, seconds=240)
+        process.stop()
+
+
+@contextmanager
+def small_disk(folder: Path, megabytes: int) -> Iterator[None]:
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("a disk of a chosen size takes Linux and root")
+    folder.mkdir(parents=True)
+    size = f"size={megabytes}m"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(folder)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder: Path) -> Path:
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"\0" * 65536)
+        except OSError:
+            return ballast
+
+
+def test_a_directory_in_use_and_too_little_memory_are_sentences(make_world: MakeWorld) -> None:
+    world = make_world(config("manners", missing_topics="wait"))
+    with world.start_pipeline() as first:
+        first.wait_for_words("Waiting for topics", 60)
+        second = EvergridProcess(["pipeline", "-c", str(world.file)], world.folder / "second.txt")
+        assert second.wait(60) == 1
+        assert "is in use by another pipeline" in second.said()
+        assert first.stop() == 0
+        assert first.said().splitlines()[-1] == "Stopped."
+    greedy = world.start_pipeline({"EVERGRID_SPARK__DRIVER_MEMORY": "900g"})
+    assert greedy.wait(60) == 1
+    assert "of memory are free" in greedy.said()
+    assert "set spark.driver_memory lower" in greedy.said()

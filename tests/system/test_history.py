@@ -1,0 +1,73 @@
+"""At the history bound: what docs/joins.md says is what happens, and bootstrap has no bound."""
+
+from __future__ import annotations
+
+import json
+
+from evergrid.testing.scripted import Send
+from evergrid.testing.world import World
+from tests.system.conftest import MakeWorld, two_sources
+
+START_MS = 1_767_225_600_000
+
+
+def user(number: int, at: int) -> Send:
+    value = {"userId": "u", "name": f"name {number}"}
+    return Send("users-bound", 0, START_MS + at, None, json.dumps(value).encode())
+
+
+def account(at: int) -> Send:
+    value = {"userId": "u", "accountType": f"at {at}", "balance": 1}
+    return Send("accounts-bound", 0, START_MS + at, None, json.dumps(value).encode())
+
+
+def test_live_joins_look_back_so_far_and_no_further(make_world: MakeWorld) -> None:
+    sides = {"left": "users", "right": "accounts"}
+    kept = {"left": 3, "right": 2}
+    world = make_world(
+        {
+            "sources": two_sources("bound"),
+            "joins": {
+                "asof": {"table": "asof_ui", "type": "asof", **sides, "history": kept},
+                "left": {"table": "left_ui", "type": "left", **sides, "history": {"left": 3}},
+                "inner": {"table": "inner_ui", "type": "inner", **sides, "history": kept},
+            },
+            "spark": {"driver_memory": "1g"},
+        }
+    )
+    world.make_topics(partitions=1)
+    with world.start_live():
+        # Five users, one second apart: the state keeps the last three (offsets 2, 3, 4).
+        for number in range(5):
+            world.send([user(number, 1000 * number)])
+        world.wait_until(lambda: len(world.table("left_ui")) == 5, 60)
+        beyond_the_bound(world)
+        # What lies within the bound is exact: a new generation agrees on all of it.
+    with_all_history(world)
+
+
+def beyond_the_bound(world: World) -> None:
+    # An account from before the users that are kept finds none of those it should match.
+    world.send([account(1500)])
+    world.wait_until(lambda: len(world.table("asof_ui")) == 1, 60)
+    assert world.table("asof_ui")["0:0"]["name"] is None
+    # Left: only the three users that are kept show the account.
+    world.wait_until(lambda: shown(world) == [None, None, "at 1500", "at 1500", "at 1500"], 60)
+    # Inner: pairs with the three that are kept.
+    world.wait_until(lambda: len(world.table("inner_ui")) == 3, 60)
+    assert sorted(world.table("inner_ui")) == ["0:2:0:0", "0:3:0:0", "0:4:0:0"]
+
+
+def shown(world: World) -> list[object]:
+    rows = world.table("left_ui")
+    return [rows[f"0:{offset}"]["accountType"] for offset in range(5)]
+
+
+def with_all_history(world: World) -> None:
+    """Bootstrap joins everything there is, so a new generation equals the oracle."""
+    for checkpoint in (world.data_dir / "generations").rglob("metadata"):
+        checkpoint.unlink()
+    with world.start_live():
+        world.wait_until_exact(["asof_ui", "left_ui", "inner_ui"])
+        assert shown(world) == ["at 1500"] * 5
+        assert world.table("asof_ui")["0:0"]["name"] == "name 1"
