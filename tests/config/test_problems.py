@@ -150,7 +150,7 @@ def test_no_text_whatsoever_breaks_the_reader(tmp_path: Path, good_text: str) ->
     chance = random.Random(seed)
     file = tmp_path / "evergrid.yaml"
     bits = [*"{}[]:,'\"#&*!|>-? \n\t", "null", "~", "<<: ", "${env:X}", "1", "é", "\\ud800", ""]
-    for number in range(400):
+    for _ in range(400):
         text = good_text
         for _ in range(chance.randint(1, 4)):
             start = chance.randrange(len(text) + 1)

@@ -27,7 +27,7 @@ from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.jars import Jars
 from evergrid.kafka.topics import TopicInfo
-from evergrid.model.errors import ConfigError
+from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import generations
 from evergrid.orchestrator.decide import Begin, decide, missing_topics
@@ -40,6 +40,7 @@ from evergrid.pipeline.session import Session, end_session, open_session
 Say = Callable[[str], None]
 
 _LOOK_SECONDS = 1.0
+_LONGEST_WAIT_SECONDS = 30.0
 
 
 class Conductor:
@@ -64,9 +65,11 @@ class Conductor:
         found = self._source_topics()
         manifest = load_manifest(settings.kafka.internal, settings.internal_topics.prefix)
         generation, reason = self._resume_or_begin(manifest, found)
+        ran = False
         while True:
             if generation is None:
-                generation = self._prepare(reason)
+                generation = self._prepare_again(reason) if ran else self._prepare(reason)
+            ran = True
             reason = self._keep_running(generation)
             self._say(f"Generation {generation.number} cannot go on: {reason}. Starting another.")
             self._writer.generation(generations.ended(generation, State.FAILED, reason))
@@ -92,6 +95,17 @@ class Conductor:
             return False
         folder = generation_folder(self._settings, current.number)
         return all((folder / f"join-{name}" / "metadata").exists() for name in current.joins)
+
+    def _prepare_again(self, reason: str) -> Generation:
+        """A generation after one that ran: what keeps it from preparing is waited out."""
+        wait = _LOOK_SECONDS
+        while True:
+            try:
+                return self._prepare(reason)
+            except LinkError as error:
+                wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
+                self._say(f"{error.sentence()} Trying again in {wait:.0f} s.")
+                time.sleep(wait)
 
     def _prepare(self, reason: str) -> Generation:
         """Steps 1 to 3 for the next generation."""

@@ -58,13 +58,20 @@ class Supervisor:
     def _look_at_queries(self) -> str:
         for failure in self._queries.failures():
             if failure.cause is Cause.LOST:
-                return f"query {failure.query} lost its input or its state ({failure.text})"
+                told = f"query {failure.query} lost its input or its state ({failure.text})"
+                return self._another_topic() or told
             self._restart_later(failure)
         for name, due in list(self._due.items()):
             if time.monotonic() >= due:
                 del self._due[name]
-                self._queries.start(name)
+                self._start_again(name)
         return ""
+
+    def _start_again(self, name: str) -> None:
+        try:
+            self._queries.start(name)
+        except LinkError as error:
+            self._restart_later(Failure(name, Cause.PASSING, error.what))
 
     def _restart_later(self, failure: Failure) -> None:
         if failure.query in self._due:
@@ -94,6 +101,13 @@ class Supervisor:
             self._partitions = {name: info.partitions for name, info in found.items()}
             self._queries.restart_all()
         return changed_topic(generation, found)
+
+    def _another_topic(self) -> str:
+        """Which topic is another one now, if that is why input was lost."""
+        try:
+            return changed_topic(self._plan.generation, self._source_topics())
+        except LinkError:
+            return ""
 
     def _note(self, trouble: str) -> None:
         """Say a trouble once, and once that it is over."""

@@ -28,7 +28,7 @@ from evergrid.model.generation import Progress, TableTopic
 from evergrid.model.join import Join, JoinType
 from evergrid.model.source import Edge, Source
 from evergrid.model.table import Retention
-from evergrid.pipeline.failures import failure_of
+from evergrid.pipeline.failures import failure_of, told_plainly
 from evergrid.pipeline.plan import Plan, join_query
 from evergrid.pipeline.retention import worth_writing
 from evergrid.pipeline.sink import catch_up
@@ -44,10 +44,11 @@ _ROWS_PER_BATCH = 250_000
 def bootstrap(plan: Plan, report: Report) -> None:
     """Fill every table of the generation with its history."""
     shutil.rmtree(plan.folder, ignore_errors=True)
-    for join in plan.generation.joins.values():
-        _bootstrap_join(plan, join, report)
-    for source in plan.generation.sources.values():
-        _bootstrap_source(plan, source, report)
+    with told_plainly("prepare the past"):
+        for join in plan.generation.joins.values():
+            _bootstrap_join(plan, join, report)
+        for source in plan.generation.sources.values():
+            _bootstrap_source(plan, source, report)
 
 
 def _bootstrap_join(plan: Plan, join: Join, report: Report) -> None:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import re
+from collections.abc import Iterator
 
 import msgspec
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
+
+from evergrid.model.errors import LinkError
+
+_WRAPPERS = ("SparkException", "StreamingQueryException", "QueryExecutionException")
+_LONGEST = 200
+_DISK_FULL = "No space left on device"
 
 
 class Cause(enum.Enum):
@@ -44,19 +55,42 @@ _LOST = (
 )
 
 
+# A write that failed has changed nothing, so the same query can try again.
+_UNWRITTEN = (_DISK_FULL, "WRITE_FAILURE", "CANNOT_WRITE", "CANNOT_COMMIT")
+
+
+@contextlib.contextmanager
+def told_plainly(doing: str) -> Iterator[None]:
+    """Turn what Spark raises into one sentence about what we were `doing`."""
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        raise LinkError(
+            f"Spark could not {doing}: {_gist(str(error))}",
+            remedy="The log directory's spark.log has the details.",
+        ) from None
+
+
 def failure_of(query: StreamingQuery) -> Failure | None:
     """Why `query` is not running; None while it is, or when it was asked to stop."""
     error = query.exception()
     if error is None:
         return None
     text = str(error)
-    cause = Cause.LOST if any(fragment in text for fragment in _LOST) else Cause.PASSING
+    lost = any(fragment in text for fragment in _LOST)
+    unwritten = any(fragment in text for fragment in _UNWRITTEN)
+    cause = Cause.LOST if lost and not unwritten else Cause.PASSING
     return Failure(query.name or "", cause, _gist(text))
 
 
 def _gist(text: str) -> str:
-    """The innermost reason, on one line: Spark wraps it in many that say less."""
-    lines = [line.strip() for line in text.splitlines()]
-    causes = [line.removeprefix("Caused by:").strip() for line in lines if "Caused by:" in line]
-    gist = causes[-1] if causes else next((line for line in lines if line), "no reason given")
-    return gist[:300]
+    """The reason on one line: Spark wraps the exception that tells it in many that do not."""
+    if _DISK_FULL in text:
+        return _DISK_FULL
+    told = [
+        f"{name}: {words}"
+        for name, words in re.findall(r"(\w+(?:Exception|Error)): (\S[^\n]*)", text)
+        if name not in _WRAPPERS
+    ]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return (told or lines or ["no reason given"])[0][:_LONGEST]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from evergrid.pipeline.failures import Failure, failure_of
+from evergrid.pipeline.failures import Failure, failure_of, told_plainly
 from evergrid.pipeline.plan import INGEST, Plan, join_query
 
 
@@ -20,18 +21,20 @@ class RunningQueries:
 
     def start(self, name: str) -> None:
         """(Re)start one query on its checkpoint."""
-        plan = self._plan
-        changes = (
-            plan.live_ingest()
-            if name == INGEST
-            else plan.live_join(
-                next(join for join in plan.generation.joins.values() if join_query(join) == name)
-            )
-        )
         self._started[name] = time.monotonic()
-        self._queries[name] = plan.sink.live(
-            changes, name, plan.checkpoint(name), plan.settings.spark.batch_seconds
-        )
+        with told_plainly(f"start query {name}"):
+            self._queries[name] = self._plan.sink.live(
+                self._changes(name),
+                name,
+                self._plan.checkpoint(name),
+                self._plan.settings.spark.batch_seconds,
+            )
+
+    def _changes(self, name: str) -> DataFrame:
+        if name == INGEST:
+            return self._plan.live_ingest()
+        joins = self._plan.generation.joins.values()
+        return self._plan.live_join(next(join for join in joins if join_query(join) == name))
 
     def start_all(self) -> None:
         for name in self._plan.queries():

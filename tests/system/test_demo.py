@@ -1,0 +1,173 @@
+"""`evergrid demo` as a user runs it: live rows, bad messages, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+START = 240.0  # a broker and Spark on a busy machine
+STOP = 10.0
+
+
+class Demo:
+    """A running demo whose output is a file, and every process it was ever seen to have."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self._family: set[int] = set()
+        self._screen = folder / f"screen-{time.monotonic_ns()}"
+        env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        with self._screen.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "evergrid", "demo", "--data-dir", str(folder), *arguments],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=env,
+            )
+
+    def said(self) -> str:
+        return self._screen.read_text(errors="replace")
+
+    def wait_for(self, pattern: str, seconds: float = START) -> None:
+        def there() -> bool:
+            return re.search(pattern, self.said()) is not None
+
+        wait_until(lambda: there() or self.process.poll() is not None, seconds, self.said)
+        assert there(), self.said()
+
+    def children(self) -> dict[int, str]:
+        """Its children and theirs, by command."""
+        parents, commands = {}, {}
+        for line in _ps("pid=,ppid=,command="):
+            pid, parent, command = line.split(None, 2)
+            parents[int(pid)], commands[int(pid)] = int(parent), command
+        found = {self.process.pid}
+        while more := {pid for pid, parent in parents.items() if parent in found} - found:
+            found |= more
+        self._family |= found - {self.process.pid}
+        return {pid: commands[pid] for pid in found - {self.process.pid}}
+
+    def left_running(self) -> list[str]:
+        """Those of its processes that still run, whoever their parent is now."""
+        found = []
+        for line in _ps("pid=,stat=,command="):
+            pid, state, command = line.split(None, 2)
+            if int(pid) in self._family and state[0] != "Z":
+                found.append(f"{pid} {command[:120]}")
+        return found
+
+
+def _ps(columns: str) -> list[str]:
+    command = ["ps", "-A", "-o", columns]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float, said: Callable[[], object]) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, said()
+        time.sleep(0.2)
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
+    started: list[Demo] = []
+
+    def start(*arguments: str) -> Demo:
+        started.append(Demo(tmp_path, *arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.children()
+        one.process.kill()  # its children end with it
+        one.process.wait()
+        wait_until(lambda one=one: not one.left_running(), 30.0, one.left_running)  # type: ignore[misc]
+
+
+def test_it_shows_rows_and_bad_messages_and_stops_with_one_line(
+    demo: Callable[..., Demo], tmp_path: Path
+) -> None:
+    running = demo("--rate", "200")
+    running.wait_for("Starting a Kafka broker")
+    running.wait_for(r"live, generation 1, left .*final_ui [1-9][\d,]* rows")
+    running.wait_for(r"quarantine [1-9]\d* rows.*last bad message: (users|accounts): ")
+
+    second = demo()
+    assert second.process.wait(60.0) == 1
+    assert "is in use by another demo" in second.said()
+
+    tail = subprocess.run(
+        [
+            *(sys.executable, "-m", "evergrid", "tail", "final_ui", "-n", "5"),
+            *("-c", str(tmp_path / "evergrid.yaml")),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60.0,
+    )
+    assert tail.returncode == 0, tail.stderr
+    assert "final_ui · generation 1" in tail.stdout
+
+    assert len(running.children()) >= 5  # broker, pipeline, Spark, and two leashes
+    before = running.said()
+    running.process.send_signal(signal.SIGTERM)
+    assert running.process.wait(STOP) == 0
+    assert running.said().removeprefix(before).splitlines()[-1] == "Stopped."
+    assert "Traceback" not in running.said()
+    wait_until(lambda: not running.left_running(), STOP, running.left_running)
+
+
+def test_killed_it_leaves_nothing_running_and_goes_on_with_its_data(
+    demo: Callable[..., Demo],
+) -> None:
+    first = demo("--rate", "100")
+    first.wait_for(r"live, generation 1")
+    assert len(first.children()) >= 5
+    first.process.kill()
+    first.process.wait()
+    wait_until(lambda: not first.left_running(), 30.0, first.left_running)
+
+    again = demo("--minutes", "0.05")
+    again.wait_for("Going on with the data of the last time; --fresh starts over.")
+    again.wait_for(r"live, generation 1")
+    assert again.process.wait(60.0) == 0
+    assert again.said().splitlines()[-1] == "Stopped."
+
+    fresh = demo("--fresh", "--join", "asof")
+    fresh.wait_for(r"live, generation 1, asof")
+    assert "Going on with the data" not in fresh.said()
+
+
+def test_it_survives_the_death_of_its_pipeline_and_of_its_broker(
+    demo: Callable[..., Demo],
+) -> None:
+    running = demo()
+    running.wait_for(r"live, generation 1")
+    kill(running, "evergrid pipeline")
+    running.wait_for(r"The pipeline ended \(.*\); again in 1 s\.")
+    wait_until(lambda: is_live(running), START, running.said)
+    kill(running, "configurationFile=log4j2.properties")  # the broker's; ps cuts long commands
+    running.wait_for("The broker ended; starting it again.")
+    wait_until(lambda: is_live(running), START, running.said)
+
+
+def is_live(running: Demo) -> bool:
+    return "live, generation" in running.said().splitlines()[-1]
+
+
+def kill(running: Demo, words: str) -> None:
+    """`kill -9` of the demo's process whose command has these words, but not of its leash."""
+    (pid,) = (
+        pid
+        for pid, command in running.children().items()
+        if words in command and "leash" not in command
+    )
+    os.kill(pid, signal.SIGKILL)
