@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.render is not None:
             return _render(options.render)
-        return _run(options.names or list(BENCHES), options.quick, options.json)
+        names = options.names or list(BENCHES)
+        return _run(names, options.case, options.quick, options.json)
     except EvergridError as error:
         say(f"bench: {error.sentence()}")
         return 1
@@ -37,9 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _run(names: Sequence[str], quick: bool, file: Path | None) -> int:
+def _run(names: Sequence[str], case: str, quick: bool, file: Path | None) -> int:
     started, clock, machine = report.now(), time.monotonic(), look()
-    figures = tuple(_measure(BENCHES[name], quick) for name in names)
+    figures = tuple(_measure(BENCHES[name], case, quick) for name in names)
     made = Report(started, time.monotonic() - clock, quick, machine, figures)
     path = file or report.default_file(made)
     report.save(made, path)
@@ -48,9 +49,9 @@ def _run(names: Sequence[str], quick: bool, file: Path | None) -> int:
     return 1 if any(row.error for figure in figures for row in figure.rows) else 0
 
 
-def _measure(bench: Bench, quick: bool) -> Figure:
+def _measure(bench: Bench, wanted: str, quick: bool) -> Figure:
     cases = bench.cases(quick)
-    rows = tuple(_row(bench, case, cases) for case in cases)
+    rows = tuple(_row(bench, case, cases) for case in cases if wanted in case)
     return Figure(bench.name, bench.title, bench.meaning, rows)
 
 
@@ -81,6 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="figures to measure; all when none is named"
+    )
+    parser.add_argument(
+        "--case", default="", metavar="TEXT", help="only cases with this in their name, as asof"
     )
     parser.add_argument(
         "--quick", action="store_true", help="minutes instead of half an hour: see that it works"

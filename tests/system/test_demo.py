@@ -65,7 +65,7 @@ class Demo:
 
 
 def _ps(columns: str) -> list[str]:
-    command = ["ps", "-A", "-o", columns]
+    command = ["ps", "-A", "-ww", "-o", columns]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import TopicPartition
-from confluent_kafka.admin import NewPartitions
+from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]  # public
 
 from evergrid.kafka import clients, topics
 from evergrid.kafka.broker import EmbeddedBroker

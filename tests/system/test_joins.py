@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from evergrid.changelog.codec import Row
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Script, Send, random_case
 from evergrid.testing.world import World
@@ -93,7 +94,7 @@ def killed_and_started(world: World, process: EvergridProcess, *, inside: bool) 
     return world.start_live()
 
 
-def same_again_from_an_empty_checkpoint(world: World, first: dict[str, dict[str, object]]) -> None:
+def same_again_from_an_empty_checkpoint(world: World, first: dict[str, dict[str, Row]]) -> None:
     """With its checkpoints gone the pipeline makes a new generation, of the same ids and rows."""
     generation = world.manifest().current
     for checkpoint in (world.data_dir / "generations").rglob("metadata"):

@@ -9,7 +9,7 @@ from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.errors import LinkError
 from evergrid.orchestrator.decide import changed_topic, grown_topics, missing_topics
-from evergrid.pipeline.failures import Cause, Failure
+from evergrid.pipeline.failures import Cause, Failure, cause_of
 from evergrid.pipeline.plan import Plan
 from evergrid.pipeline.running import RunningQueries
 from evergrid.pipeline.session import is_alive
@@ -17,6 +17,9 @@ from evergrid.pipeline.session import is_alive
 _LOOK_SECONDS = 0.5
 _TOPICS_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 30.0
+# A query that falls so often in a row, with Kafka well, has a checkpoint that is damaged in
+# a way nobody has named.
+_MOST_FALLS = 5
 _CALM_SECONDS = 120.0  # a query that ran this long starts again with the shortest wait
 
 
@@ -29,12 +32,13 @@ class Supervisor:
         self._queries = RunningQueries(plan)
         self._waits: dict[str, float] = {}
         self._due: dict[str, float] = {}
+        self._falls: dict[str, int] = {}
         self._trouble = ""
         self._partitions: Mapping[str, int] = {}
 
     def start(self) -> None:
         self._partitions = {name: info.partitions for name, info in self._source_topics().items()}
-        self._queries.start_all()
+        self._start_all()
 
     def watch(self) -> str:
         """Keep the queries running; returns the reason when that has become impossible."""
@@ -61,23 +65,35 @@ class Supervisor:
                 told = f"query {failure.query} lost its input or its state ({failure.text})"
                 return self._another_topic() or told
             self._restart_later(failure)
+        for name, falls in self._falls.items():
+            if falls >= _MOST_FALLS and not self._trouble:
+                return f"query {name} does not get up again (see spark.log)"
         for name, due in list(self._due.items()):
             if time.monotonic() >= due:
                 del self._due[name]
-                self._start_again(name)
+                self._start(name)
         return ""
 
-    def _start_again(self, name: str) -> None:
+    def _start_all(self) -> None:
+        for name in self._plan.queries():
+            self._start(name)
+
+    def _start(self, name: str) -> None:
         try:
             self._queries.start(name)
         except LinkError as error:
-            self._restart_later(Failure(name, Cause.PASSING, error.what))
+            self._restart_later(Failure(name, cause_of(error.what), error.what))
 
     def _restart_later(self, failure: Failure) -> None:
         if failure.query in self._due:
             return
         ran = self._queries.seconds_since_start(failure.query)
-        last = 0.0 if ran > _CALM_SECONDS else self._waits.get(failure.query, 0.0)
+        if ran > _CALM_SECONDS:
+            self._waits.pop(failure.query, None)
+            self._falls.pop(failure.query, None)
+        if failure.cause is not Cause.UNWRITTEN:
+            self._falls[failure.query] = self._falls.get(failure.query, 0) + 1
+        last = self._waits.get(failure.query, 0.0)
         wait = min(_LONGEST_WAIT_SECONDS, 2 * last or 1.0)
         self._waits[failure.query] = wait
         self._due[failure.query] = time.monotonic() + wait
@@ -99,7 +115,9 @@ class Supervisor:
         if grown:
             self._say(f"Topic {', '.join(grown)} has more partitions: reading them too.")
             self._partitions = {name: info.partitions for name, info in found.items()}
-            self._queries.restart_all()
+            # Only a new batch sees partitions that the running one does not.
+            self._queries.stop_all()
+            self._start_all()
         return changed_topic(generation, found)
 
     def _another_topic(self) -> str:

@@ -21,10 +21,12 @@ _DISK_FULL = "No space left on device"
 
 class Cause(enum.Enum):
     """LOST: going on would leave a gap or a wrong state, so a new generation is due.
+    UNWRITTEN: a disk did not take what was to be written; nothing is harmed.
     PASSING: the same query may well run when started again.
     """
 
     LOST = "lost"
+    UNWRITTEN = "unwritten"
     PASSING = "passing"
 
 
@@ -77,10 +79,16 @@ def failure_of(query: StreamingQuery) -> Failure | None:
     if error is None:
         return None
     text = str(error)
-    lost = any(fragment in text for fragment in _LOST)
-    unwritten = any(fragment in text for fragment in _UNWRITTEN)
-    cause = Cause.LOST if lost and not unwritten else Cause.PASSING
-    return Failure(query.name or "", cause, _gist(text))
+    return Failure(query.name or "", cause_of(text), _gist(text))
+
+
+def cause_of(text: str) -> Cause:
+    """What can be done about a failure that Spark describes so."""
+    if any(fragment in text for fragment in _UNWRITTEN):
+        return Cause.UNWRITTEN
+    if any(fragment in text for fragment in _LOST):
+        return Cause.LOST
+    return Cause.PASSING
 
 
 def _gist(text: str) -> str:

@@ -36,22 +36,17 @@ class RunningQueries:
         joins = self._plan.generation.joins.values()
         return self._plan.live_join(next(join for join in joins if join_query(join) == name))
 
-    def start_all(self) -> None:
-        for name in self._plan.queries():
-            self.start(name)
-
     def failures(self) -> list[Failure]:
         """The queries that ended by themselves."""
+        with told_plainly("say how its queries are"):
+            return self._failures()
+
+    def _failures(self) -> list[Failure]:
         ended = [query for query in self._queries.values() if not query.isActive]
         return [failure for query in ended if (failure := failure_of(query)) is not None]
 
     def seconds_since_start(self, name: str) -> float:
         return time.monotonic() - self._started[name]
-
-    def restart_all(self) -> None:
-        """Begin a new batch, which sees partitions that the running one does not."""
-        self.stop_all()
-        self.start_all()
 
     def stop_all(self) -> None:
         for query in self._queries.values():
