@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from evergrid.changelog.text import printable
 from evergrid.demo.board import Board
 from evergrid.demo.screen import render, status_line
 
@@ -40,7 +41,7 @@ def on_terminal(board: Board, console: Console) -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_lines(board: Board, output: TextIO) -> Iterator[None]:
-    """Each step as it begins, then the status every two seconds, while the block runs."""
+    """Steps and troubles as they come, and once it was live the status every two seconds."""
     teller = _Teller(board, output)
     teller.start()
     try:
@@ -73,9 +74,11 @@ class _Teller:
     def _look(self) -> None:
         view = self._board.view()
         for step in self._board.new_steps():
-            self._say(step)
-        ever_live = self._board.live_since is not None
-        if time.monotonic() >= self._due and (ever_live or view.trouble):
+            self._say(printable(step))
+        if view.trouble and view.trouble != self._told:
+            self._say(printable(view.trouble))  # at once: it may be over by the next status
+        self._told = view.trouble
+        if time.monotonic() >= self._due and self._board.live_since is not None:
             self._due = time.monotonic() + _STATUS_SECONDS
             self._say(status_line(view))
 
