@@ -4,4 +4,7 @@ oracle     what every table must hold, worked out naively from the messages alon
 cases      single messages, each with what must become of it
 scripted   random but repeatable conversations between two sources
 hostile    bytes that try to break whoever reads them
+processes  Evergrid's own commands, started as a user would and killed as a user would not
+tables     tables as a reader of the changelog ends up with them
+world      topics, a configuration and a pipeline in one, to compare with the oracle
 """
