@@ -89,10 +89,20 @@ def as_read(case: Case, settings: Settings, name: str) -> dict[str, oracle.Value
 def test_hostile_bytes_are_read_as_the_oracle_reads_them(
     spark: SparkSession, settings: Settings
 ) -> None:
-    print(f"seed {SEED}")
+    agrees_on_hostile_bytes(spark, settings, SEED)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(84))
+def test_a_million_hostile_messages(spark: SparkSession, settings: Settings, seed: int) -> None:
+    agrees_on_hostile_bytes(spark, settings, seed)
+
+
+def agrees_on_hostile_bytes(spark: SparkSession, settings: Settings, seed: int) -> None:
+    print(f"seed {seed}")
     spec = oracle.from_config({"sources": SOURCES})
     source = spec.sources["every"]
-    values = list(islice(hostile(random.Random(SEED), source, spec.limits), HOSTILE))
+    values = list(islice(hostile(random.Random(seed), source, spec.limits), HOSTILE))
     wrong = []
     for value, row in zip(values, read(spark, settings, "every", values), strict=True):
         if value is not None and EPOCH_WITH_EXPONENT.search(value):

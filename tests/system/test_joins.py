@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from evergrid.changelog.codec import Row
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Script, Send, random_case
@@ -18,11 +20,11 @@ BATCH_SECONDS = 20
 HISTORY = {"left": 12, "right": 12}
 
 
-def config() -> dict[str, object]:
+def config(name: str) -> dict[str, object]:
     """The three joins over the same two sources, so that one run serves all of them."""
     sides = {"left": "users", "right": "accounts"}
     return {
-        "sources": two_sources("joins"),
+        "sources": two_sources(name),
         "joins": {
             "asof": {"table": "asof_ui", "type": "asof", **sides, "history": HISTORY},
             "left": {"table": "left_ui", "type": "left", **sides, "history": {"left": 12}},
@@ -51,27 +53,37 @@ def pieces(sends: list[Send], rng: random.Random, count: int) -> list[list[Send]
 
 
 def test_three_joins_equal_the_oracle_through_kills(make_world: MakeWorld) -> None:
-    print(f"seed {SEED}")
-    rng = random.Random(SEED)
-    world = make_world(config())
-    world.make_topics(partitions=2)
-    parts = pieces(cases(world, rng), rng, KILLS + 2)
+    world = make_world(config("joins"))
+    first = exact_through_kills(world, SEED, KILLS)
+    same_again_from_an_empty_checkpoint(world, first)
 
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(5))
+def test_a_hundred_kills(make_world: MakeWorld, seed: int) -> None:
+    exact_through_kills(make_world(config(f"soak{seed}")), seed, kills=20)
+
+
+def exact_through_kills(world: World, seed: int, kills: int) -> dict[str, dict[str, Row]]:
+    """Send all cases in pieces, kill between and inside them; the tables at the end."""
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    world.make_topics(partitions=2)
+    parts = pieces(cases(world, rng), rng, kills + 2)
     process = world.start_live()
     try:
         seen_before_a_commit = shown_in_real_time(world, parts[0])
         for number, part in enumerate(parts[1:]):
             middle = len(part) // 2
             world.send(part[:middle])
-            if number < KILLS:
+            if number < kills:
                 process = killed_and_started(world, process, inside=rng.random() < 0.7)
             world.send(part[middle:])
         world.wait_until_exact()
-        first = {name: world.table(name) for name in world.tables()}
+        assert seen_before_a_commit, "no output before a batch was committed: not real-time mode"
+        return {name: world.table(name) for name in world.tables()}
     finally:
         process.kill()
-    assert seen_before_a_commit, "no output before a batch was committed: not real-time mode"
-    same_again_from_an_empty_checkpoint(world, first)
 
 
 def shown_in_real_time(world: World, part: list[Send]) -> bool:
