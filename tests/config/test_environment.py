@@ -101,6 +101,8 @@ def test_spark_settings_keep_the_case_they_are_written_in(load_text: Load) -> No
     ("variable", "value"),
     [
         ("EVERGRID_CONFIG", "/etc/evergrid.yaml"),
+        ("EVERGRID_CACHE", "/var/cache/evergrid"),
+        ("EVERGRID_IVY_SETTINGS", "/etc/ivysettings.xml"),
         ("EVERGRID_TEST_SEED", "7"),
         ("EVERGRID_SERVICE_HOST", "10.0.0.1"),
         ("EVERGRID_GATEWAY_SERVICE_PORT_HTTP", "80"),

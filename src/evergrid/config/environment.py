@@ -15,7 +15,9 @@ from evergrid.config.keys import KEYS, Fixed, Leaf, Named, Properties, Shape
 from evergrid.config.problems import Path, Place, Problems, nearest
 
 PREFIX = "EVERGRID_"
-_NOT_OURS = ("EVERGRID_CONFIG", "EVERGRID_TEST_")
+# They are read where they matter, before or beside any configuration.
+_NO_KEYS = ("EVERGRID_CONFIG", "EVERGRID_CACHE", "EVERGRID_IVY_SETTINGS")
+_OF_TESTS = "EVERGRID_TEST_"
 # Kubernetes tells every container about a service named evergrid by variables of its own.
 _SERVICE = re.compile(r"EVERGRID_(\w+_)?(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))(_\w+)?")
 _SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://")
@@ -50,7 +52,7 @@ def override(tree: Branch, environ: Mapping[str, str], problems: Problems) -> Br
 
 def _is_ours(variable: str, value: str) -> bool:
     name = variable.upper()
-    if not name.startswith(PREFIX) or name == _NOT_OURS[0] or name.startswith(_NOT_OURS[1]):
+    if not name.startswith(PREFIX) or name in _NO_KEYS or name.startswith(_OF_TESTS):
         return False
     is_address = name.endswith("_PORT") and _SERVICE_ADDRESS.match(value)
     return not (_SERVICE.fullmatch(name) or is_address)

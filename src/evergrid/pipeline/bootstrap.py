@@ -27,7 +27,6 @@ from evergrid.model.errors import LinkError
 from evergrid.model.generation import Progress, TableTopic
 from evergrid.model.join import Join, JoinType
 from evergrid.model.source import Edge, Source
-from evergrid.model.table import Retention
 from evergrid.pipeline.failures import failure_of, told_plainly
 from evergrid.pipeline.plan import Plan, join_query
 from evergrid.pipeline.retention import worth_writing
@@ -78,18 +77,16 @@ def _bootstrap_source(plan: Plan, source: Source, report: Report) -> None:
     if not messages:
         return
     target = plan.generation.tables[source.table]
-    retention = target.table.retention
+    kept, kept_bad = target.table.retention, plan.settings.quarantine().retention
     changes = plan.ingest_history(source)
-    if retention.rows is not None and messages > retention.rows:
-        # Quarantine has a retention of its own, so the two kinds part ways here.
-        quarantine = plan.settings.quarantine().retention
-        good = changes.where(changes["topic"] == target.topic)
+    if kept == kept_bad and (kept.rows is None or messages <= kept.rows):
+        changes = worth_writing(changes, kept, messages)
+    else:  # rows and quarantine lose different parts of the past, so it is read for each
+        rows = changes.where(changes["topic"] == target.topic)
         bad = changes.where(changes["topic"] != target.topic)
-        changes = worth_writing(good, retention, messages).unionByName(
-            worth_writing(bad, quarantine, messages)
+        changes = worth_writing(rows, kept, messages).unionByName(
+            worth_writing(bad, kept_bad, messages)
         )
-    else:
-        changes = worth_writing(changes, Retention(age_seconds=retention.age_seconds), messages)
     _write(plan, changes, target, messages, report)
 
 
