@@ -43,13 +43,12 @@ def test_an_empty_manifest_begins_the_first(settings: Settings) -> None:
     assert decide(settings, Manifest(), FOUND, checkpoints=False) == Begin(1, "")
 
 
-@pytest.mark.parametrize("state", [State.READY, State.CURRENT])
-def test_a_generation_that_got_ready_goes_on(settings: Settings, state: State) -> None:
-    found = generation(settings, state)
+def test_the_current_generation_goes_on(settings: Settings) -> None:
+    found = generation(settings)
     assert decide(settings, manifest(found), FOUND, checkpoints=True) == Resume(found)
 
 
-@pytest.mark.parametrize("state", [State.PREPARING, State.FAILED, State.RETIRED])
+@pytest.mark.parametrize("state", [State.PREPARING, State.READY, State.FAILED])
 def test_one_that_did_not_is_made_anew(settings: Settings, state: State) -> None:
     decision = decide(settings, manifest(generation(settings, state)), FOUND, checkpoints=True)
     assert decision == Begin(4, f"generation 3 ended as {state.value}")

@@ -13,12 +13,14 @@ from evergrid.model.table import Table
 
 
 class State(enum.Enum):
-    """Where a generation is in its life; only the current one is on screens."""
+    """Where a generation is in its life; only the current one is on screens.
+
+    One that was replaced is removed, so it has no state.
+    """
 
     PREPARING = "preparing"
     READY = "ready"
     CURRENT = "current"
-    RETIRED = "retired"
     FAILED = "failed"
 
 

@@ -9,8 +9,8 @@ The order in which things become true, so that a kill at any moment can be made 
 5. The manifest names it as current. This one record is the switch.
 6. What generations before it left is removed.
 
-A start that finds a generation short of step 3 makes it anew; from step 3 on it goes on
-from the checkpoint.
+A start that finds a generation short of step 5 makes it anew; after step 5 it goes on from
+the checkpoint.
 """
 
 from __future__ import annotations

@@ -12,8 +12,6 @@ from evergrid.kafka.topics import TopicInfo
 from evergrid.model.generation import Generation, State
 from evergrid.model.source import Source
 
-_USABLE = (State.READY, State.CURRENT)
-
 
 class Resume(msgspec.Struct, frozen=True):
     """Go on with this generation from its checkpoint."""
@@ -57,7 +55,7 @@ def why_not(
     checkpoints: bool,
 ) -> str:
     """Why `current` cannot go on; empty when it can."""
-    if current.state not in _USABLE:
+    if current.state is not State.CURRENT:
         return f"generation {current.number} ended as {current.state.value}"
     if current.sources != settings.sources or current.joins != settings.joins:
         return "the configuration has other sources or joins"
