@@ -41,7 +41,7 @@ def test_example(name: str, make_world: MakeWorld) -> None:
     config = yaml.safe_load((EXAMPLES / f"{name}.yaml").read_text())
     for source in config["sources"].values():
         source["topic"] = f"{name}.{source['topic']}"
-    world = make_world({**config, "spark": {"driver_memory": "1g"}})
+    world = make_world(config)
     world.make_topics()
     sends = messages(world, random.Random(SEED))
     world.send(sends[: MESSAGES // 2])

@@ -33,7 +33,7 @@ def config(name: str, **more: object) -> dict[str, object]:
     return {
         "sources": two_sources(name),
         "joins": {"final": {"table": "final_ui", "left": "users", "right": "accounts"}},
-        "spark": {"batch": "5s", "driver_memory": "1g"},
+        "spark": {"batch": "5s"},
         **more,
     }
 

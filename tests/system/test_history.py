@@ -32,7 +32,6 @@ def test_live_joins_look_back_so_far_and_no_further(make_world: MakeWorld) -> No
                 "left": {"table": "left_ui", "type": "left", **sides, "history": {"left": 3}},
                 "inner": {"table": "inner_ui", "type": "inner", **sides, "history": kept},
             },
-            "spark": {"driver_memory": "1g"},
         }
     )
     world.make_topics(partitions=1)

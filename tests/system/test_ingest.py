@@ -26,7 +26,7 @@ SOURCES = {
 def test_any_bytes_in_real_time(make_world: MakeWorld) -> None:
     """All cases and thousands of hostile messages, live, with good ones around each of them."""
     print(f"seed {SEED}")
-    world = make_world({"sources": SOURCES, "spark": {"batch": "10m", "driver_memory": "1g"}})
+    world = make_world({"sources": SOURCES, "spark": {"batch": "10m"}})
     world.make_topics(partitions=2)
     with world.start_live() as process:
         before = world.commits()

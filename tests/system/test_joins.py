@@ -30,7 +30,7 @@ def config(name: str) -> dict[str, object]:
             "left": {"table": "left_ui", "type": "left", **sides, "history": {"left": 12}},
             "inner": {"table": "inner_ui", "type": "inner", **sides, "history": HISTORY},
         },
-        "spark": {"batch": f"{BATCH_SECONDS}s", "driver_memory": "1g"},
+        "spark": {"batch": f"{BATCH_SECONDS}s"},
     }
 
 

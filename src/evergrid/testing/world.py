@@ -24,6 +24,12 @@ from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Send
 from evergrid.testing.tables import read_table, wait_for
 
+# A test's Java ends before the optimising compiler has paid for itself.
+_SPARK: Mapping[str, object] = {
+    "driver_memory": "1g",
+    "settings": {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"},
+}
+
 
 class World:
     """One configuration on one broker, in one folder.
@@ -41,6 +47,7 @@ class World:
             "kafka": {"bootstrap": connection.bootstrap},
             "retention": {"default": {"rows": 10_000_000, "age": "never"}},
             **config,
+            "spark": {**_SPARK, **_section(config, "spark")},
         }
         self.spec = oracle.from_config(self.config)
         self.file = folder / "evergrid.yaml"
@@ -49,8 +56,7 @@ class World:
 
     @property
     def prefix(self) -> str:
-        own = self.config.get("internal_topics")
-        return str(own["prefix"]) if isinstance(own, dict) else "evergrid"
+        return str(_section(self.config, "internal_topics").get("prefix", "evergrid"))
 
     def make_topics(self, partitions: int = 2) -> None:
         """Source topics that never drop anything by age."""
@@ -157,6 +163,12 @@ class World:
             for query in folder.iterdir()
             if query.is_dir()
         }
+
+
+def _section(config: Mapping[str, object], name: str) -> Mapping[str, object]:
+    section = config.get(name, {})
+    assert isinstance(section, Mapping)
+    return section
 
 
 def _is_empty(text: str) -> bool:
