@@ -25,9 +25,9 @@ def messages(world: World, rng: random.Random) -> list[Send]:
     for number in range(MESSAGES):
         source = rng.choice(list(world.spec.sources.values()))
         at = START_MS + rng.randrange(200) * 10
-        fixed: dict[str, str | None] = {source.key: f'"{rng.randrange(40)}"'}
+        fixed: dict[str, str | None] = {source.key: f'"{rng.randrange(80)}"'}
         if "customer" in source.fields:
-            fixed["customer"] = str(rng.randrange(40))
+            fixed["customer"] = str(rng.randrange(80))
         if source.time is not None:
             fixed[source.time] = str(at * (1000 if "us" in source.fields[source.time] else 1))
         value = object_text(rng, source, fixed)
