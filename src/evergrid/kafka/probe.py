@@ -7,14 +7,11 @@ from collections.abc import Iterable
 
 import msgspec
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
-    AdminClient,
-    NewTopic,
-)
+from confluent_kafka.admin import AdminClient
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.kafka.topics import NewTopicSpec
+from evergrid.kafka.topics import NewTopicSpec, new_topic
 
 _REACH_SECONDS = 5.0
 _ASK_SECONDS = 20.0
@@ -65,15 +62,7 @@ class Pulse:
 
 def rehearse(connection: Connection, wanted: Iterable[NewTopicSpec]) -> None:
     """LinkError unless these topics exist or could be made; nothing is made."""
-    new = [
-        NewTopic(
-            spec.name,
-            num_partitions=spec.partitions,
-            replication_factor=spec.replication,
-            config=dict(spec.config),
-        )
-        for spec in wanted
-    ]
+    new = [new_topic(spec) for spec in wanted]
     admin = clients.admin(connection)  # named, for without it the answers never come
     answers = admin.create_topics(new, request_timeout=_ASK_SECONDS, validate_only=True)
     for name, answer in answers.items():

@@ -61,6 +61,16 @@ class NewTopicSpec(msgspec.Struct, frozen=True):
     config: Mapping[str, str] = {}
 
 
+def new_topic(spec: NewTopicSpec) -> NewTopic:
+    """The specification as the Python client takes it."""
+    return NewTopic(
+        spec.name,
+        num_partitions=spec.partitions,
+        replication_factor=spec.replication,
+        config=dict(spec.config),
+    )
+
+
 def describe(connection: Connection, names: Iterable[str]) -> dict[str, TopicInfo]:
     """The topics of `names` that exist."""
     return _Asker(connection).describe(sorted(set(names)))
@@ -72,15 +82,7 @@ def create(connection: Connection, topics: Iterable[NewTopicSpec]) -> None:
     if not wanted:
         return
     asker = _Asker(connection)
-    new = [
-        NewTopic(
-            spec.name,
-            num_partitions=spec.partitions,
-            replication_factor=spec.replication,
-            config=dict(spec.config),
-        )
-        for spec in wanted.values()
-    ]
+    new = [new_topic(spec) for spec in wanted.values()]
     answers = asker.admin.create_topics(
         new, operation_timeout=_ASK_SECONDS, request_timeout=_ASK_SECONDS
     )

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from evergrid.changelog.codec import Row, decode, is_older
-from evergrid.changelog.manifest import Manifest
-from evergrid.changelog.reader import Record, load_manifest, read_to_end
+from evergrid.changelog.reader import Record, read_to_end
 from evergrid.config.settings import Connection
 from evergrid.model.generation import TableTopic
 
@@ -35,22 +34,6 @@ def read_table(connection: Connection, target: TableTopic) -> dict[str, Row]:
     for records in read_to_end(connection, target.topic):
         apply_records(rows, records, target)
     return rows
-
-
-def read_tables(connection: Connection, prefix: str) -> dict[str, dict[str, Row]]:
-    """Every table that a screen could show now."""
-    manifest = load_manifest(connection, prefix)
-    return {name: read_table(connection, target) for name, target in manifest.tables().items()}
-
-
-def wait_for_manifest(
-    connection: Connection,
-    prefix: str,
-    condition: Callable[[Manifest], bool],
-    seconds: float,
-) -> Manifest:
-    """The manifest as soon as it fulfils `condition`."""
-    return wait_for(lambda: load_manifest(connection, prefix), condition, seconds)
 
 
 def wait_for(ask: Callable[[], Value], condition: Callable[[Value], bool], seconds: float) -> Value:
