@@ -53,6 +53,18 @@ retention:
 limits: {message_bytes: 2048}
 missing_topics: wait
 spark: {master: yarn, driver_memory: 512m, batch: 3600s, settings: {spark.x: "${env:HOME}"}}
+gateway:
+  host: 0.0.0.0
+  port: 0
+  hosts: [grid.example.com, 'b.example:8443', '[2001:db8::7]']
+  origins: [https://portal.example.com, 'http://x:81']
+  tls: {certificate: tls/server.pem, key: ~/server.key}
+  behind_proxy: true
+  keys: /run/keys.yaml
+  memory_per_table: 1536m
+  frame_interval: 1500ms
+  linger: 0s
+  limits: {login: 60s, views: 7}
 """
 
 
@@ -75,6 +87,8 @@ def test_it_reads_as_a_person_would_write_it(load_text: Load) -> None:
         "    start: '2026-01-30T22:00:00.500000+00:00'",
         "      at: timestamp(ns)",
         "    age: 90s",
+        "  memory_per_table: 1536m\n  frame_interval: 1500ms\n  linger: 0s\n",
+        "    login: 1m\n",
         "  tables:\n    bad:\n      rows: 10\n      age: never\n",
         "    columns:\n      who: users.userId\n      'yes': accounts.on\n",
     ):

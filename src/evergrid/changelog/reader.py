@@ -77,6 +77,10 @@ class TopicReader:
         """Whether everything before `ends` has been read."""
         return all(self._next.get((topic, partition), 0) >= end for partition, end in ends.items())
 
+    def positions(self) -> Mapping[tuple[str, int], int]:
+        """The next offset of each topic and partition."""
+        return self._next
+
     def close(self) -> None:
         self._consumer.close()
 

@@ -45,7 +45,7 @@ def politely(command: Callable[[], int]) -> int:
         )
         return 70
     finally:
-        _end_soon()
+        end_soon()
 
 
 def heed_signals() -> None:
@@ -61,11 +61,11 @@ def heed_signals() -> None:
 def _stop(_number: int, _frame: FrameType | None) -> None:
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    _end_soon()
+    end_soon()
     raise Stopped
 
 
-def _end_soon() -> None:
+def end_soon() -> None:
     """Leave after a while whatever still hangs; children on a leash end with us."""
 
     def leave() -> None:

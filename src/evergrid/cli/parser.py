@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evergrid import __version__
-from evergrid.cli import check, demo, pipeline, tail
+from evergrid.cli import check, demo, gateway, key, pipeline, run, tail
 from evergrid.cli.manners import politely
 from evergrid.config import load
 from evergrid.config.settings import Settings
@@ -47,7 +47,14 @@ def _pipeline(settings: Settings, _options: argparse.Namespace) -> int:
     return pipeline.run(settings)
 
 
-_COMMANDS = {"pipeline": _pipeline, "check": check.run, "tail": tail.run}
+_COMMANDS = {
+    "run": run.run,
+    "pipeline": _pipeline,
+    "gateway": gateway.run,
+    "check": check.run,
+    "tail": tail.run,
+    "key": key.run,
+}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,9 +68,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in (
         ("demo", demo),
+        ("run", run),
         ("pipeline", pipeline),
+        ("gateway", gateway),
         ("tail", tail),
         ("check", check),
+        ("key", key),
     ):
         command = commands.add_parser(
             name,

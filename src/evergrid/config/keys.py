@@ -63,6 +63,25 @@ _JOIN: dict[str, Shape] = {
     "history": Fixed(_leaves("left", "right")),
 }
 _RETENTION = Fixed(_leaves("rows", "age"))
+_GATEWAY: dict[str, Shape] = {
+    **_leaves("host", "port", "hosts", "origins"),
+    "tls": Fixed(_leaves("certificate", "key")),
+    **_leaves("behind_proxy", "keys", "memory_per_table", "frame_interval", "linger"),
+    "limits": Fixed(
+        _leaves(
+            "message_bytes",
+            "messages_per_second",
+            "windows_per_connection",
+            "window_rows",
+            "connections",
+            "connections_per_key",
+            "strangers",
+            "login",
+            "views",
+            "exports",
+        )
+    ),
+}
 
 KEYS = Fixed(
     {
@@ -83,6 +102,7 @@ KEYS = Fixed(
                 "settings": Properties(lower=False),
             }
         ),
+        "gateway": Fixed(_GATEWAY),
     }
 )
 

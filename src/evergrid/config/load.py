@@ -11,6 +11,7 @@ from pathlib import Path
 from evergrid.config.connections import read_kafka
 from evergrid.config.document import Branch, parse
 from evergrid.config.environment import override
+from evergrid.config.gateway import read_gateway
 from evergrid.config.joins import read_joins
 from evergrid.config.keys import merge, report_unknown
 from evergrid.config.problems import Problems
@@ -97,9 +98,10 @@ def _read(root: Section, file: Path | None, base: Path, vault: Vault) -> Setting
     system_tables = read_system_tables(root.section("system_tables"))
     tables = read_table_names(root)
     directory = os.path.expanduser(root.value("data_dir", DIRECTORY))
+    data_dir = Path(os.path.normpath(base / directory))
     return Settings(
         file=file,
-        data_dir=Path(os.path.normpath(base / directory)),
+        data_dir=data_dir,
         kafka=read_kafka(root.section("kafka"), vault),
         internal_topics=internal,
         sources={name: source for name, source in sources.items() if source},
@@ -109,6 +111,7 @@ def _read(root: Section, file: Path | None, base: Path, vault: Vault) -> Setting
         limits=_read_limits(root.section("limits")),
         missing_topics=root.value("missing_topics", choice(MissingTopics)),
         spark=_read_spark(root.section("spark")),
+        gateway=read_gateway(root.section("gateway"), base, data_dir),
     )
 
 

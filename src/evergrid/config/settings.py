@@ -119,6 +119,53 @@ class Spark(_Guarded, frozen=True):
         return msgspec.structs.replace(self, settings=_shown(self.settings))
 
 
+class Tls(msgspec.Struct, frozen=True):
+    """PEM files: the certificate with its chain, and its private key."""
+
+    certificate: Path
+    key: Path
+
+
+class GatewayLimits(msgspec.Struct, frozen=True):
+    """What one client, one key and all of them together may ask of a gateway.
+
+    `strangers` are connections that have not logged in; they have `login_seconds` to do so.
+    """
+
+    message_bytes: int
+    messages_per_second: int
+    windows_per_connection: int
+    window_rows: int
+    connections: int
+    connections_per_key: int
+    strangers: int
+    login_seconds: int
+    views: int
+    exports: int
+
+
+class Gateway(msgspec.Struct, frozen=True):
+    """Where and to whom a gateway serves the tables, and what it may use for that.
+
+    `hosts` are names beyond its own under which it may be asked for, as ``name`` or
+    ``name:port``; `origins` are the pages beyond its own that may ask. Port 0 is any free
+    one. `table_bytes` caps the memory of each table, and a view stays for `linger_seconds`
+    after its last viewer left.
+    """
+
+    host: str
+    port: int
+    hosts: tuple[str, ...]
+    origins: tuple[str, ...]
+    tls: Tls | None
+    behind_proxy: bool
+    keys: Path
+    table_bytes: int
+    frame_interval_ms: int
+    linger_seconds: float
+    limits: GatewayLimits
+
+
 class Settings(msgspec.Struct, frozen=True):
     """One whole, valid configuration."""
 
@@ -133,6 +180,7 @@ class Settings(msgspec.Struct, frozen=True):
     limits: Limits
     missing_topics: MissingTopics
     spark: Spark
+    gateway: Gateway
 
     def raw_tables(self) -> tuple[Table, ...]:
         return tuple(

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 import yaml
 
+from evergrid.config.amounts import spell_bytes, spell_moment
 from evergrid.config.defaults import join_columns
-from evergrid.config.settings import Connection, Kafka, Settings, Spark
+from evergrid.config.settings import Connection, Gateway, GatewayLimits, Kafka, Settings, Spark, Tls
 from evergrid.config.sources import KAFKA_TIME
 from evergrid.config.values import spell_duration
 from evergrid.model.join import Join
@@ -46,6 +47,7 @@ def show(settings: Settings) -> str:
         },
         "missing_topics": settings.missing_topics.value,
         "spark": _spark(settings.spark.shown()),
+        "gateway": _gateway(settings.gateway),
     }
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
     return _HEADING + text
@@ -138,4 +140,39 @@ def _spark(spark: Spark) -> dict[str, Shown]:
         "shuffle_partitions": spark.shuffle_partitions,
         "batch": spell_duration(spark.batch_seconds),
         "settings": dict(spark.settings),
+    }
+
+
+def _gateway(gateway: Gateway) -> dict[str, Shown]:
+    return {
+        "host": gateway.host,
+        "port": gateway.port,
+        "hosts": list(gateway.hosts),
+        "origins": list(gateway.origins),
+        "tls": _tls(gateway.tls) if gateway.tls else {},
+        "behind_proxy": gateway.behind_proxy,
+        "keys": str(gateway.keys),
+        "memory_per_table": spell_bytes(gateway.table_bytes),
+        "frame_interval": spell_moment(gateway.frame_interval_ms),
+        "linger": spell_moment(round(gateway.linger_seconds * 1000)),
+        "limits": _gateway_limits(gateway.limits),
+    }
+
+
+def _tls(tls: Tls) -> dict[str, Shown]:
+    return {"certificate": str(tls.certificate), "key": str(tls.key)}
+
+
+def _gateway_limits(limits: GatewayLimits) -> dict[str, Shown]:
+    return {
+        "message_bytes": limits.message_bytes,
+        "messages_per_second": limits.messages_per_second,
+        "windows_per_connection": limits.windows_per_connection,
+        "window_rows": limits.window_rows,
+        "connections": limits.connections,
+        "connections_per_key": limits.connections_per_key,
+        "strangers": limits.strangers,
+        "login": spell_duration(limits.login_seconds),
+        "views": limits.views,
+        "exports": limits.exports,
     }

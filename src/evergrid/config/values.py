@@ -128,6 +128,11 @@ DIRECTORY = _text(
     "a directory",
     "Write a path, absolute or relative to the configuration file.",
 )
+FILE = _text(
+    lambda text: text and "\0" not in text,
+    "a file",
+    "Write a path, absolute or relative to the configuration file.",
+)
 MASTER = _text(
     _MASTER.fullmatch,
     "local, yarn, or an address that starts with spark:// or k8s://",
@@ -153,6 +158,15 @@ def choice(kind: type[E]) -> Value[E]:
     options = tuple(str(member.value) for member in members)
     expected = f"one of {', '.join(options)}"
     return Value(kind, expected, "Choose one of these.", members[0], options)
+
+
+def _boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError
+    return text == "true"
+
+
+BOOLEAN = Value(_boolean, "true or false", "Choose one of these.", False, ("true", "false"))
 
 
 def whole(low: int, high: int) -> Value[int]:

@@ -1,0 +1,76 @@
+"""Changes of a changelog by the batch, as Arrow columns, without a Python object per value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pyarrow as pa
+import pyarrow.json
+
+from evergrid.changelog.codec import decode
+from evergrid.model.errors import BrokenPromise
+from evergrid.model.table import Table
+from evergrid.model.types import FieldType, Kind
+
+# What stands in the JSON: times are numbers of microseconds, decimals are texts.
+_WRITTEN = {
+    Kind.TEXT: pa.string(),
+    Kind.INTEGER: pa.int64(),
+    Kind.FLOAT: pa.float64(),
+    Kind.DECIMAL: pa.string(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.TIMESTAMP: pa.int64(),
+}
+
+
+class RowReader:
+    """Reads one table's rows; ones that are not of this table's making are left out."""
+
+    def __init__(self, table: Table) -> None:
+        self._columns = table.columns
+        schema = pa.schema([(c.name, _WRITTEN[c.type.kind]) for c in table.columns])
+        self._parsing = pyarrow.json.ParseOptions(
+            explicit_schema=schema, unexpected_field_behavior="ignore"
+        )
+
+    def read(self, values: Sequence[bytes]) -> tuple[pa.RecordBatch, list[int]]:
+        """The rows, and the positions of values that are none."""
+        try:
+            return self._parsed(values), []
+        except pa.ArrowInvalid:
+            return self._sorted_out(values)
+
+    def _sorted_out(self, values: Sequence[bytes]) -> tuple[pa.RecordBatch, list[int]]:
+        """One by one, to find the bad ones among the good."""
+        bad = [i for i, value in enumerate(values) if not self._is_good(value)]
+        skip = set(bad)
+        good = [value for i, value in enumerate(values) if i not in skip]
+        return self._parsed(good), bad
+
+    def _is_good(self, value: bytes) -> bool:
+        try:
+            decode(b"", value)
+            self._parsed([value])
+        except (pa.ArrowInvalid, msgspec.MsgspecError, BrokenPromise, UnicodeDecodeError):
+            return False
+        return True
+
+    def _parsed(self, values: Sequence[bytes]) -> pa.RecordBatch:
+        lines = b"\n".join(values) or b"{}"
+        options = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+        read = pyarrow.json.read_json(pa.BufferReader(lines), options, self._parsing)
+        if len(read) != max(len(values), 1):
+            raise pa.ArrowInvalid("a value is not one JSON object")
+        arrays = [
+            _typed(read.column(column.name).combine_chunks(), column.type)
+            for column in self._columns
+        ]
+        batch = pa.RecordBatch.from_arrays(arrays, [column.name for column in self._columns])
+        return batch if values else batch.slice(0, 0)
+
+
+def _typed(array: pa.Array, field: FieldType) -> pa.Array:
+    if field.kind is Kind.DECIMAL:
+        return array.cast(pa.decimal128(field.precision, field.scale))
+    return array

@@ -1,0 +1,239 @@
+"""All tables at once, for whoever keeps them: their changelogs from the beginning, by batch.
+
+A feed reads the manifest and the changelogs of the tables that are current, of those that
+belong to no generation, and of generations that are coming. It goes on through brokers that
+go and come, and starts anew where a topic is not the one it was.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from evergrid.changelog.manifest import Manifest
+from evergrid.changelog.names import manifest_topic
+from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
+from evergrid.config.settings import Connection
+from evergrid.kafka import topics
+from evergrid.kafka.clients import where
+from evergrid.kafka.probe import Pulse
+from evergrid.model.errors import LinkError
+from evergrid.model.generation import Generation, State, TableTopic
+from evergrid.model.source import Edge
+
+_SILENT_SECONDS = 2.0
+_LOOK_SECONDS = 10.0
+_ANSWER_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
+
+
+class Key(msgspec.Struct, frozen=True):
+    """Which changelog: a later topic of the same name was made at another time."""
+
+    topic: str
+    made: int
+
+
+class Followed(msgspec.Struct, frozen=True):
+    """One changelog that is read; generation 0 for tables that belong to none."""
+
+    key: Key
+    target: TableTopic
+    generation: int
+
+
+class Arrivals(msgspec.Struct, frozen=True):
+    """What came for one changelog, in its order."""
+
+    key: Key
+    records: Sequence[Record]
+
+
+class Reached(msgspec.Struct, frozen=True):
+    """Changes read, of those that were there when reading began or it became ready."""
+
+    done: int
+    total: int
+
+    @property
+    def complete(self) -> bool:
+        return self.done >= self.total
+
+
+class News(msgspec.Struct, frozen=True):
+    """What one look gave. `down` says why nothing can be read now; empty when all is well."""
+
+    arrivals: Sequence[Arrivals]
+    followed: Sequence[Followed]
+    reached: Mapping[Key, Reached]
+    manifest: Manifest
+    down: str
+
+
+class Feed:
+    """Reads what the manifest names, and says how far each changelog is."""
+
+    def __init__(self, connection: Connection, prefix: str) -> None:
+        self._connection = connection
+        self._manifest_topic = manifest_topic(prefix)
+        self._pulse = Pulse(connection)
+        self._reader: TopicReader | None = None
+        self._cluster = ""
+        self._followed: dict[str, Followed] = {}  # by topic
+        self._next: dict[str, dict[int, int]] = {}
+        self._goals: dict[Key, dict[int, int]] = {}
+        self._down = ""
+        self._heard_at = self._looked_at = time.monotonic()
+        self._manifest = Manifest()
+
+    def read(self, seconds: float) -> News:
+        """What has come, waiting about `seconds` for the first; a broker away is no error."""
+        arrivals: list[Arrivals] = []
+        try:
+            if self._reader is not None:
+                arrivals = self._take(self._reader.read(seconds))
+                self._listen(heard=bool(arrivals))
+            elif not self._open():
+                time.sleep(seconds)
+        except LinkError as error:
+            self.close()
+            self._down = error.sentence()
+            time.sleep(min(seconds, _RETRY_SECONDS))
+        followed = tuple(self._followed.values())
+        reached = {one.key: self._reached(one.key) for one in followed}
+        return News(arrivals, followed, reached, self._manifest, self._down)
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _open(self) -> bool:
+        """Read the manifest anew and follow what it names; False while there is none."""
+        reached = self._pulse.feel(_ANSWER_SECONDS)
+        if reached is None:
+            self._down = f"{where(self._connection)} does not answer."
+            return False
+        if self._cluster not in ("", reached.cluster_id):
+            # Another cluster under the same address: nothing that we know holds there.
+            self._followed.clear()
+            self._next.clear()
+        self._cluster = reached.cluster_id
+        name = self._manifest_topic
+        if name not in reached.topics:
+            self._down = ""
+            self._manifest = Manifest()
+            self._followed.clear()
+            return False
+        # Taken before reading: what is written meanwhile is applied twice rather than never.
+        self._next[name] = topics.offsets(self._connection, name, Edge.LATEST)
+        self._manifest = fold(Manifest(), read_to_end(self._connection, name))
+        self._move()
+        self._down = ""
+        return True
+
+    def _reached(self, key: Key) -> Reached:
+        goals, place = self._goals[key], self._next[key.topic]
+        done = sum(min(place.get(p, 0), end) for p, end in goals.items())
+        return Reached(done, sum(goals.values()))
+
+    def _take(self, records: Sequence[Record]) -> list[Arrivals]:
+        """Sort what was read: changes to hand on, manifest records to act on."""
+        by_topic: dict[str, list[Record]] = {}
+        for record in records:
+            self._next[record.topic][record.partition] = record.offset + 1
+            by_topic.setdefault(record.topic, []).append(record)
+        news = by_topic.pop(self._manifest_topic, [])
+        arrivals = [Arrivals(self._followed[topic].key, batch) for topic, batch in by_topic.items()]
+        self._take_ends()
+        if news:
+            self._manifest = fold(self._manifest, [news])
+            self._move()
+        return arrivals
+
+    def _take_ends(self) -> None:
+        """Where the last messages were compacted away, the end is further than what was read."""
+        assert self._reader is not None
+        for (topic, partition), offset in self._reader.positions().items():
+            place = self._next[topic]
+            place[partition] = max(place.get(partition, 0), offset)
+
+    def _move(self) -> None:
+        """Follow what the manifest names now; a new reader if that is something else."""
+        wanted = {followed.target.topic: followed for followed in _wanted(self._manifest)}
+        there = topics.describe(self._connection, list(wanted))
+        before = self._followed
+        self._followed = {topic: f for topic, f in wanted.items() if topic in there}
+        for topic, followed in self._followed.items():
+            if before.get(topic) is None or before[topic].key != followed.key:
+                self._next[topic] = dict.fromkeys(range(followed.target.partitions), 0)
+            self._set_goal(followed)
+        keys = {followed.key for followed in self._followed.values()}
+        if self._reader is None or keys != {followed.key for followed in before.values()}:
+            self._read_from_here()
+
+    def _set_goal(self, followed: Followed) -> None:
+        """Everything that is there now, and at least what was there when it became ready."""
+        goals = self._goals.get(followed.key)
+        if goals is None:
+            topic = followed.target.topic
+            goals = self._goals[followed.key] = topics.offsets(self._connection, topic, Edge.LATEST)
+        for partition, end in followed.target.ready_offsets.items():
+            goals[partition] = max(goals.get(partition, 0), end)
+
+    def _read_from_here(self) -> None:
+        self.close()
+        names = (self._manifest_topic, *self._followed)
+        self._next = {topic: self._next[topic] for topic in names}
+        self._goals = {f.key: self._goals[f.key] for f in self._followed.values()}
+        self._reader = TopicReader(self._connection, self._next)
+
+    def _listen(self, heard: bool) -> None:
+        """Ask now and then, and soon in silence, whether broker and topics are still there."""
+        now = time.monotonic()
+        if heard:
+            self._heard_at = now
+            self._down = ""
+        looked = now - self._looked_at
+        if looked < (_LOOK_SECONDS if now - self._heard_at < _SILENT_SECONDS else _SILENT_SECONDS):
+            return
+        self._looked_at = now
+        reached = self._pulse.feel(_ANSWER_SECONDS)
+        if reached is None:
+            if not heard:
+                self._down = f"{where(self._connection)} does not answer."
+            return
+        self._down = ""
+        if reached.cluster_id != self._cluster or self._manifest_topic not in reached.topics:
+            self.close()  # opened again with the next look
+        elif not self._followed.keys() <= reached.topics or self._is_waiting(reached.topics):
+            # The client itself may stay silent about a topic that was deleted.
+            self._move()
+
+    def _is_waiting(self, there: frozenset[str]) -> bool:
+        """Whether a changelog that was missing is there now."""
+        wanted = {f.target.topic for f in _wanted(self._manifest)}
+        return bool((wanted - self._followed.keys()) & there)
+
+
+_COMING = (State.PREPARING, State.READY)
+
+
+def _wanted(manifest: Manifest) -> list[Followed]:
+    """The changelogs worth reading: a coming generation's before anybody sees it."""
+    current = manifest.current_generation
+    wanted = [Followed(Key(target.topic, 0), target, 0) for target in manifest.system.values()]
+    wanted += _of(current) if current is not None else []
+    for number, generation in manifest.generations.items():
+        if generation.state in _COMING and (current is None or number > current.number):
+            wanted += _of(generation)
+    return wanted
+
+
+def _of(generation: Generation) -> list[Followed]:
+    return [
+        Followed(Key(target.topic, generation.times.created), target, generation.number)
+        for target in generation.tables.values()
+    ]

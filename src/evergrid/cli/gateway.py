@@ -1,0 +1,84 @@
+"""`evergrid gateway`: the tables in memory, served to screens, until told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import time
+from typing import TYPE_CHECKING
+
+from evergrid.cli.manners import Stopped, end_soon
+from evergrid.config.settings import Settings
+
+if TYPE_CHECKING:
+    from evergrid.gateway.engine import Engine
+
+HELP = "serve the tables live, over WebSocket and HTTP"
+
+_LOOK_SECONDS = 0.2
+_TELL_SECONDS = 5.0
+
+
+def add_arguments(_parser: argparse.ArgumentParser) -> None:
+    """It needs nothing but the configuration."""
+
+
+def run(settings: Settings, _options: argparse.Namespace) -> int:
+    asyncio.run(_serve(settings))
+    raise Stopped
+
+
+async def _serve(settings: Settings) -> None:
+    # Arrow and the web server take a moment to import, which --help need not wait for.
+    from evergrid.gateway.door import check_binding
+    from evergrid.gateway.engine import Engine
+    from evergrid.gateway.keys import Keys
+    from evergrid.gateway.server import serve
+
+    gateway = settings.gateway
+    check_binding(gateway)
+    keys = Keys(gateway.keys, say)
+    engine = Engine(settings, say)
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    running = await serve(gateway, engine, keys, say)
+    try:
+        say(f"Serving at {running.address} for {_keys(keys.names)}.")
+        progress = asyncio.create_task(_tell_progress(engine))
+        await stopped.wait()
+        progress.cancel()
+    finally:
+        end_soon()
+        await running.stop()
+
+
+async def _tell_progress(engine: Engine) -> None:
+    """Say how far loading is, and once that every table is there."""
+    due = time.monotonic() + 1.0
+    while not engine.load().ready:
+        await asyncio.sleep(_LOOK_SECONDS)
+        if time.monotonic() >= due:
+            due = time.monotonic() + _TELL_SECONDS
+            say(await _how_far(engine))
+    tables = await engine.tables()
+    rows = sum(table.rows for table in tables)
+    say(f"Ready: {rows:,} rows in {', '.join(table.name for table in tables)}.")
+
+
+async def _how_far(engine: Engine) -> str:
+    tables = await engine.tables()
+    if not tables:
+        return "There are no tables yet: waiting for a pipeline."
+    done, total = sum(t.done for t in tables), sum(t.total for t in tables)
+    return f"Loading: {done:,} of {total:,} changes." if total else tables[0].message
+
+
+def _keys(names: tuple[str, ...]) -> str:
+    return f"key {names[0]}" if len(names) == 1 else f"{len(names)} keys"
+
+
+def say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)

@@ -1,0 +1,110 @@
+"""Where a gateway is, and what to show at its door."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+import msgspec
+
+from evergrid.model.errors import ConfigError
+
+KEY_VARIABLE = "EVERGRID_KEY"
+
+_SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
+_LIVE = {"http": "ws", "https": "wss"}
+_EXAMPLE = "Write it like https://tables.example.com or http://127.0.0.1:8080."
+
+
+class Address(msgspec.Struct, frozen=True):
+    """A gateway's base address and the key for it; printing it does not print the key."""
+
+    scheme: str
+    netloc: str
+    path: str
+    key: str
+    ca: str | None = None
+
+    def http(self, path: str) -> str:
+        return urlunsplit((self.scheme, self.netloc, self.path + path, "", ""))
+
+    def live(self, path: str) -> str:
+        return urlunsplit((_LIVE[self.scheme], self.netloc, self.path + path, "", ""))
+
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+    def tls(self) -> ssl.SSLContext | bool:
+        """How to check the gateway's certificate: `ca`, or else what the system trusts."""
+        if self.scheme != "https":
+            return True
+        try:
+            return ssl.create_default_context(cafile=self.ca)
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigError(
+                f"no certificates can be read from it ({error})",
+                where=f"ca={self.ca}",
+                remedy="Name a PEM file with the authority that signed the gateway's certificate.",
+            ) from None
+
+    def __str__(self) -> str:
+        return self.http("")
+
+    def __repr__(self) -> str:
+        return f"Address({str(self)!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        return [("url", str(self))]
+
+
+def address(
+    url: str,
+    key: str | None = None,
+    ca: str | Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Address:
+    """The address of `url`, with the key given or the one of the environment."""
+    parts = _parts(url)
+    return Address(
+        scheme=_SCHEMES[parts.scheme],
+        netloc=parts.netloc,
+        path=parts.path.rstrip("/"),
+        key=_key(key or environment.get(KEY_VARIABLE, "")),
+        ca=None if ca is None else os.fspath(ca),
+    )
+
+
+def _parts(url: str) -> SplitResult:
+    # Errors name only scheme and host: whatever else is in a bad address may be a secret.
+    try:
+        parts = urlsplit(url.strip())
+        host, _ = parts.hostname, parts.port  # the port is only checked when asked for
+    except ValueError:
+        raise ConfigError("the gateway's address is not one", remedy=_EXAMPLE) from None
+    if parts.scheme not in _SCHEMES or not host:
+        raise ConfigError("the gateway's address has no scheme or no host", remedy=_EXAMPLE)
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ConfigError(
+            "the gateway's address has more in it than scheme, host, port and path",
+            where=f"{parts.scheme}://{host}",
+            remedy="Pass the key as the second argument or in EVERGRID_KEY; addresses get logged.",
+        )
+    return parts
+
+
+def _key(key: str) -> str:
+    key = key.strip()
+    if not key:
+        raise ConfigError(
+            "no key for the gateway",
+            remedy=f"Pass one to connect() or set {KEY_VARIABLE}; `evergrid key create` makes one.",
+        )
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ConfigError(
+            "the key has characters that no key has",
+            remedy="Pass exactly the line that `evergrid key create` printed.",
+        )
+    return key

@@ -1,0 +1,200 @@
+"""Filters and orders as people write them in Python, turned into those of the wire."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import cast
+
+import msgspec
+
+from evergrid.views.query import Filter, Nulls, Op, OrderBy, Query, Scalar
+
+Value = str | int | float | bool | Decimal | datetime.datetime | None
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """A filter that can be combined: `a & b`, `a | b`."""
+
+    filter: Filter
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition(Filter(all_of=(*_parts(self, "all_of"), *_parts(other, "all_of"))))
+
+    def __or__(self, other: Condition) -> Condition:
+        return Condition(Filter(any_of=(*_parts(self, "any_of"), *_parts(other, "any_of"))))
+
+    def __bool__(self) -> bool:
+        # `a and b` would quietly mean `b`.
+        raise TypeError("a filter is neither true nor false: combine filters with & and |")
+
+
+def _parts(condition: Condition, kind: str) -> tuple[Filter, ...]:
+    """Its parts when it is of this kind already, so that long chains stay flat."""
+    parts: tuple[Filter, ...] | None = getattr(condition.filter, kind)
+    return parts if parts is not None else (condition.filter,)
+
+
+class col:
+    """A column to compare: `col("age") > 30`, `col("name").contains("ann")`.
+
+    Rows without a value pass only `!=`, `is_null()` and `== None`. `ignore_case` is for text.
+    """
+
+    __slots__ = ("_name",)
+    __hash__ = None  # type: ignore[assignment] # == makes a filter, so it cannot be looked up
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __eq__(self, value: Value) -> Condition:  # type: ignore[override]
+        return self.is_null() if value is None else self._is(Op.EQUALS, value)
+
+    def __ne__(self, value: Value) -> Condition:  # type: ignore[override]
+        return self.not_null() if value is None else self._is(Op.NOT, value)
+
+    def __lt__(self, value: Value) -> Condition:
+        return self._is(Op.LESS, value)
+
+    def __le__(self, value: Value) -> Condition:
+        return self._is(Op.LESS_OR_EQUAL, value)
+
+    def __gt__(self, value: Value) -> Condition:
+        return self._is(Op.GREATER, value)
+
+    def __ge__(self, value: Value) -> Condition:
+        return self._is(Op.GREATER_OR_EQUAL, value)
+
+    def equals(self, value: Value, *, ignore_case: bool = False) -> Condition:
+        return self._is(Op.EQUALS, value, ignore_case)
+
+    def contains(self, text: str, *, ignore_case: bool = False) -> Condition:
+        return self._is(Op.CONTAINS, text, ignore_case)
+
+    def starts_with(self, text: str, *, ignore_case: bool = False) -> Condition:
+        return self._is(Op.STARTS_WITH, text, ignore_case)
+
+    def is_in(self, values: Iterable[Value], *, ignore_case: bool = False) -> Condition:
+        chosen = tuple(scalar(value) for value in values)
+        return Condition(Filter(self._name, Op.IN, chosen, ignore_case))
+
+    def between(self, low: Value, high: Value) -> Condition:
+        """From `low` to `high`, both included."""
+        return Condition(Filter(self._name, Op.BETWEEN, (scalar(low), scalar(high))))
+
+    def is_null(self) -> Condition:
+        return Condition(Filter(self._name, Op.IS_NULL))
+
+    def not_null(self) -> Condition:
+        return Condition(Filter(self._name, Op.NOT_NULL))
+
+    def _is(self, op: Op, value: Value, ignore_case: bool = False) -> Condition:
+        return Condition(Filter(self._name, op, scalar(value), ignore_case))
+
+    def __repr__(self) -> str:
+        return f"col({self._name!r})"
+
+
+Where = Condition | Filter | Mapping[str, object] | None
+Order = str | Sequence[str | OrderBy]
+Columns = str | Sequence[str]
+
+
+def scalar(value: object) -> Scalar:
+    """A value as the wire writes it: decimals as text, moments as ISO 8601 in UTC."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is None:
+            raise ValueError(f"{value!r} has no zone: add tzinfo=datetime.timezone.utc or another")
+        return value.astimezone(datetime.UTC).isoformat()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value!r} cannot be compared with: it is no number")
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(
+        f"{value!r} cannot be compared with: use text, a number, a decimal, true or false, "
+        "a datetime with a zone, or None"
+    )
+
+
+def filter_of(where: Where) -> Filter | None:
+    """The filter that `where` means.
+
+    A mapping is either the wire's own form or column → value: a list of values means any
+    of them, None means no value, and all columns must fit.
+    """
+    if where is None or isinstance(where, Filter):
+        return where
+    if isinstance(where, Condition):
+        return where.filter
+    if not isinstance(where, Mapping):
+        raise TypeError(f"a filter is a mapping or made with col(), not {type(where).__name__}")
+    if _is_wire(where):
+        return _from_wire(where)
+    parts = tuple(_equals(name, value).filter for name, value in where.items())
+    if len(parts) == 1:
+        return parts[0]
+    return Filter(all_of=parts) if parts else None
+
+
+def _is_wire(where: Mapping[str, object]) -> bool:
+    return {"column", "op"} <= where.keys() or (
+        len(where) == 1
+        and all(isinstance(where.get(key), list | tuple) for key in where)
+        and bool(where.keys() & {"and", "or"})
+    )
+
+
+def _from_wire(where: Mapping[str, object]) -> Filter:
+    try:
+        return msgspec.convert(_plain(where), Filter)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"not a filter: {error}") from None
+
+
+def _plain(value: object) -> object:
+    """Moments and decimals in a filter of the wire's form, as the wire writes them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return scalar(value)
+
+
+def _equals(name: str, value: object) -> Condition:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return col(name) == cast(Value, value)
+    return col(name).is_in(value)
+
+
+def order_of(order: Order | None) -> tuple[OrderBy, ...]:
+    """`"-ts,name"`: by ts, highest first, then by name. `name:first` puts rows without on top."""
+    if not order:
+        return ()
+    words = order.split(",") if isinstance(order, str) else order
+    return tuple(word if isinstance(word, OrderBy) else _order_by(word) for word in words)
+
+
+def _order_by(word: str) -> OrderBy:
+    name, colon, nulls = word.strip().partition(":")
+    descending = name.startswith("-")
+    if colon and nulls not in {place.value for place in Nulls}:
+        raise ValueError(f"{word!r} is no order: write name, -name, name:first or name:last")
+    return OrderBy(name.removeprefix("-"), descending, Nulls(nulls) if colon else Nulls.LAST)
+
+
+def columns_of(columns: Columns | None) -> tuple[str, ...]:
+    if not columns:
+        return ()
+    words = columns.split(",") if isinstance(columns, str) else columns
+    return tuple(word.strip() for word in words)
+
+
+def query_of(
+    table: str, columns: Columns | None, where: Where, search: str, order: Order | None
+) -> Query:
+    """The view that these words ask for."""
+    return Query(table, columns_of(columns), filter_of(where), search, order_of(order))

@@ -1,0 +1,102 @@
+"""Questions that are answered once: which tables there are, and all rows of one."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+from urllib.parse import quote
+
+import aiohttp
+import msgspec
+import pyarrow as pa
+
+from evergrid.client.address import Address
+from evergrid.client.errors import Unreachable
+from evergrid.client.patience import Patience
+from evergrid.client.refusals import refused, unreachable
+from evergrid.client.table import TableDescription, TableList
+from evergrid.views.query import Nulls, OrderBy, Query
+
+_CHUNK = 1 << 18
+_MAX_REFUSAL = 1 << 16
+_END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+T = TypeVar("T")
+
+_lists = msgspec.json.Decoder(TableList)
+_descriptions = msgspec.json.Decoder(TableDescription)
+_encoder = msgspec.json.Encoder()
+
+
+class Asker:
+    """Asks a gateway over HTTP; one question, one answer or error."""
+
+    def __init__(
+        self, session: aiohttp.ClientSession, address: Address, patience: Patience
+    ) -> None:
+        self._session = session
+        self._address = address
+        self._timeout = aiohttp.ClientTimeout(
+            total=None, connect=patience.connect, sock_read=patience.answer
+        )
+
+    async def tables(self) -> list[TableDescription]:
+        answer = await self._get("/api/tables", {})
+        return list(self._decoded(answer, _lists).tables)
+
+    async def table(self, name: str) -> TableDescription:
+        answer = await self._get(f"/api/tables/{quote(name, safe='')}", {})
+        return self._decoded(answer, _descriptions)
+
+    async def rows(self, query: Query, offset: int, limit: int | None) -> pa.Table:
+        """Rows of a view, all from `offset` on when there is no limit."""
+        path = f"/api/tables/{quote(query.table, safe='')}/rows"
+        answer = await self._get(path, parameters(query, offset, limit))
+        # A stream that is cut between two batches would read as a shorter table.
+        if len(answer) < len(_END_OF_STREAM) or answer[-8:].to_pybytes() != _END_OF_STREAM:
+            raise Unreachable("the answer ended early", where=query.table, retry=True)
+        return pa.ipc.open_stream(answer).read_all()
+
+    def _decoded(self, answer: pa.Buffer, decoder: msgspec.json.Decoder[T]) -> T:
+        try:
+            return decoder.decode(answer)
+        except (msgspec.MsgspecError, ValueError):
+            raise refused(200, str(self._address)) from None
+
+    async def _get(self, path: str, query: dict[str, str]) -> pa.Buffer:
+        """The whole answer, in one piece of memory that Arrow reads without a copy."""
+        sink = pa.BufferOutputStream()
+        try:
+            async with self._session.get(
+                self._address.http(path),
+                params=query,
+                headers=self._address.headers(),
+                timeout=self._timeout,
+                allow_redirects=False,  # the key is for this address alone
+            ) as answer:
+                if answer.status != 200:
+                    words = await answer.content.read(_MAX_REFUSAL)
+                    raise refused(answer.status, str(self._address), words)
+                async for chunk in answer.content.iter_chunked(_CHUNK):
+                    sink.write(chunk)
+        except (aiohttp.ClientError, OSError) as error:
+            raise unreachable(error, str(self._address)) from None
+        return sink.getvalue()
+
+
+def parameters(query: Query, offset: int, limit: int | None) -> dict[str, str]:
+    """A view and a window as the address carries them."""
+    wanted = {
+        "columns": ",".join(query.columns),
+        "filter": "" if query.filter is None else _encoder.encode(query.filter).decode(),
+        "search": query.search,
+        "order": ",".join(_spelled(part) for part in query.order),
+        "offset": str(offset) if offset else "",
+        "limit": "all" if limit is None else str(limit),
+        "format": "arrow",
+    }
+    return {name: value for name, value in wanted.items() if value}
+
+
+def _spelled(part: OrderBy) -> str:
+    nulls = "" if part.nulls is Nulls.LAST else f":{part.nulls.value}"
+    return f"{'-' if part.descending else ''}{part.column}{nulls}"

@@ -1,0 +1,59 @@
+"""What a gateway says about its tables."""
+
+from __future__ import annotations
+
+import datetime
+
+import msgspec
+import pyarrow as pa
+
+from evergrid.client.window import moment
+from evergrid.model.table import Column
+from evergrid.model.types import FieldType, Kind
+from evergrid.protocol.frames import ID_COLUMN
+from evergrid.protocol.messages import Live
+
+_ARROW = {
+    Kind.TEXT: pa.string(),
+    Kind.INTEGER: pa.int64(),
+    Kind.FLOAT: pa.float64(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.TIMESTAMP: pa.timestamp("us", "UTC"),
+}
+
+
+class TableDescription(msgspec.Struct, frozen=True):
+    """A table: what is in it, how much, how fresh."""
+
+    name: str
+    state: Live
+    message: str = ""
+    columns: tuple[Column, ...] = ()
+    generation: int = 0
+    rows: int = 0
+    bytes: int = 0
+    changes_per_second: float = 0.0
+    lag_seconds: float = 0.0
+    newest: int = 0
+    since: int = 0
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns with their Arrow types, the row id first, as a snapshot has them."""
+        fields = [(column.name, arrow_type(column.type)) for column in self.columns]
+        return pa.schema([(ID_COLUMN, pa.string()), *fields])
+
+    @property
+    def newest_time(self) -> datetime.datetime | None:
+        """The highest time of a row in it."""
+        return moment(self.newest)
+
+
+class TableList(msgspec.Struct, frozen=True):
+    tables: tuple[TableDescription, ...]
+
+
+def arrow_type(field: FieldType) -> pa.DataType:
+    if field.kind is Kind.DECIMAL:
+        return pa.decimal128(field.precision, field.scale)
+    return _ARROW[field.kind]

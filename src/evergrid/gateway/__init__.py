@@ -1,0 +1,1 @@
+"""Live windows of the tables for many viewers: hub, keys, limits, HTTP and WebSocket."""

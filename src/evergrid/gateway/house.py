@@ -1,0 +1,107 @@
+"""All parts of a gateway's server put together; nothing is open yet."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+from aiohttp import web
+
+from evergrid import __version__
+from evergrid.config.settings import Gateway
+from evergrid.gateway.api import Api
+from evergrid.gateway.counts import Counts
+from evergrid.gateway.deliveries import Delivery, Load, TableInfo, Ticket
+from evergrid.gateway.door import Door
+from evergrid.gateway.download import Downloads
+from evergrid.gateway.gate import Gate, Handler, Say
+from evergrid.gateway.guests import Guests
+from evergrid.gateway.limits import Counter, Turnstile
+from evergrid.gateway.live import Lobby
+from evergrid.gateway.metrics import Situation
+from evergrid.gateway.place import KeyFinder, Place
+from evergrid.gateway.pulse import Delays
+from evergrid.gateway.switchboard import Switchboard
+from evergrid.protocol.messages import PATH, Resume
+from evergrid.views.query import Query, Window
+
+_tickets = itertools.count(1)  # of the whole process: no number is ever used twice
+
+
+class Engine(Protocol):
+    """The tables and their views; all methods are called on the event loop, none waits in it."""
+
+    @property
+    def instance(self) -> str: ...
+    def start(self, deliver: Callable[[Sequence[Delivery]], None]) -> None: ...
+    def open(self, ticket: Ticket, query: Query, window: Window, resume: Resume | None) -> None: ...
+    def move(self, ticket: Ticket, window: Window) -> None: ...
+    def close(self, ticket: Ticket) -> None: ...
+    async def tables(self) -> Sequence[TableInfo]: ...
+    def export(self, query: Query, window: Window | None) -> AsyncIterator[pa.RecordBatch]: ...
+    def load(self) -> Load: ...
+    async def stop(self) -> None: ...
+
+
+class House:
+    """`app` answers requests; `guests` are its WebSockets."""
+
+    def __init__(
+        self, gateway: Gateway, port: int, engine: Engine, keys: KeyFinder, say: Say
+    ) -> None:
+        self._engine = engine
+        self._counts = Counts()
+        self.delays = Delays()
+        self.guests = Guests()
+        self.switchboard = Switchboard()
+        self._turnstile = Turnstile(gateway.limits)
+        self._exports = Counter(gateway.limits.exports)
+        self._gate = Gate(Door(gateway, port), keys, self._counts, say)
+        place = Place(engine.instance, __version__, gateway.limits, keys, lambda: next(_tickets))
+        self._lobby = Lobby(
+            place, engine, self.switchboard, self._turnstile, self.guests, self._counts
+        )
+        downloads = Downloads(engine, self._exports, gateway.limits.window_rows, self._counts)
+        self._api = Api(engine, downloads, __version__, self._situation)
+
+    def app(self, spoke: Callable[[web.Request], None]) -> web.Application:
+        """`spoke` is called with each request, before anything else is done with it."""
+
+        @web.middleware
+        async def gate(request: web.Request, handler: Handler) -> web.StreamResponse:
+            spoke(request)
+            return await self._gate.pass_through(request, handler)
+
+        app = web.Application(middlewares=[gate])
+        app.on_response_prepare.append(self._gate.dress)
+        for path, handler in self.routes().items():
+            app.router.add_get(path, handler)
+        return app
+
+    def routes(self) -> dict[str, Handler]:
+        return {
+            "/": self._api.page,
+            "/livez": self._api.live_health,
+            "/readyz": self._api.readiness,
+            "/metrics": self._api.metrics,
+            "/openapi.json": self._api.openapi,
+            "/api/tables": self._api.tables,
+            "/api/tables/{name}": self._api.table,
+            "/api/tables/{name}/rows": self._api.rows,
+            PATH: self._lobby.live,
+        }
+
+    def _situation(self, tables: Sequence[TableInfo]) -> Situation:
+        return Situation(
+            version=__version__,
+            instance=self._engine.instance,
+            tables=tables,
+            load=self._engine.load(),
+            counts=self._counts,
+            delays=self.delays,
+            connections=self._turnstile.connections,
+            strangers=self._turnstile.strangers,
+            exports=self._exports.taken,
+        )

@@ -1,0 +1,88 @@
+"""One state of a window as the frames that carry it, each encoded once for all who look."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from evergrid.model.table import Column
+from evergrid.protocol.frames import ID_COLUMN, Description, Header, Kind, encode_shared
+from evergrid.store.growing import Slots
+from evergrid.store.table import TableStore
+from evergrid.views.difference import Difference
+
+_END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+
+def record_batch(store: TableStore, slots: Slots, names: Sequence[str]) -> pa.RecordBatch:
+    """Rows with their ids, as they are now."""
+    ids = pa.array(store.row_ids(slots), pa.string())
+    return pa.RecordBatch.from_arrays([ids, *store.take(slots, names)], [ID_COLUMN, *names])
+
+
+def put_together(
+    before: pa.RecordBatch, sent: pa.RecordBatch, change: Difference
+) -> pa.RecordBatch:
+    """The window after `change`: rows that stay from `before`, the others from `sent`."""
+    if not sent.num_rows and change.parts == ((0, before.num_rows),):
+        return before
+    source = change.source.copy()
+    source[change.sent] = before.num_rows + np.arange(sent.num_rows)
+    return pa.concat_batches([before, sent]).take(pa.array(source))
+
+
+class WindowPublication:
+    """A state of a window; what it holds never changes."""
+
+    def __init__(
+        self,
+        header: Header,
+        columns: tuple[Column, ...],
+        rows: pa.RecordBatch,
+        change: Difference | None,
+        sent: pa.RecordBatch | None,
+    ) -> None:
+        self._header = header
+        self._columns = columns
+        self.rows = rows
+        self._full: bytes | None = None
+        self._lock = threading.Lock()
+        self.difference: bytes | None = None
+        if change is not None and sent is not None:
+            body = sent.serialize().to_pybytes() + _END_OF_STREAM
+            self.difference = encode_shared(header, Description(parts=change.parts), body)
+
+    @property
+    def sequence(self) -> int:
+        return self._header.sequence
+
+    @property
+    def base(self) -> int:
+        return self._header.base
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    def full(self) -> bytes:
+        """Encoded when somebody needs it, on whichever thread that is."""
+        with self._lock:
+            if self._full is None:
+                header = self._header
+                whole = Header(
+                    kind=Kind.FULL,
+                    sequence=header.sequence,
+                    base=0,
+                    generation=header.generation,
+                    total=header.total,
+                    offset=header.offset,
+                    time=header.time,
+                    rows=header.rows,
+                )
+                schema = self.rows.schema.serialize().to_pybytes()
+                body = schema + self.rows.serialize().to_pybytes() + _END_OF_STREAM
+                self._full = encode_shared(whole, Description(columns=self._columns), body)
+            return self._full

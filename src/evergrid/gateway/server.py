@@ -1,0 +1,207 @@
+"""Opens a gateway to the world, and closes it again without leaving anything behind."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+import ssl
+
+from aiohttp import web
+
+from evergrid.config.settings import Gateway, Tls
+from evergrid.gateway.door import check_binding
+from evergrid.gateway.gate import Say
+from evergrid.gateway.house import Engine, House
+from evergrid.gateway.place import KeyFinder
+from evergrid.gateway.pulse import measure
+from evergrid.gateway.threshold import Threshold
+from evergrid.model.errors import ConfigError
+
+BACKLOG = 1024
+KEEPALIVE_SECONDS = 30.0
+SHUTDOWN_SECONDS = 2.0
+HEADER_ROOM = 1024
+
+# Who serves tells people what they must know by `say`; stack traces are not among that.
+_silence = logging.getLogger("evergrid.gateway.http")
+_silence.addHandler(logging.NullHandler())
+_silence.propagate = False
+
+
+class Running:
+    """A gateway that serves; `address` is what to open or connect to."""
+
+    def __init__(
+        self, address: str, port: int, engine: Engine, house: House, listener: asyncio.Server
+    ) -> None:
+        self.address = address
+        self.port = port
+        self._engine = engine
+        self._house = house
+        self._listener = listener
+        self._runner: web.AppRunner | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def __repr__(self) -> str:
+        return f"<a gateway at {self.address}>"
+
+    async def begin(self, runner: web.AppRunner, threshold: Threshold) -> None:
+        self._runner = runner
+        self._engine.start(self._house.switchboard.deliver)
+        self._tasks = [
+            asyncio.create_task(self._house.guests.look_after(threshold)),
+            asyncio.create_task(measure(self._house.delays)),
+        ]
+        await self._listener.start_serving()
+
+    async def stop(self) -> None:
+        """Let nobody in, tell everybody, then stop the engine too."""
+        self._listener.close()
+        await self._house.guests.show_out()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._house.switchboard.close()
+        await self._engine.stop()
+
+
+async def serve(gateway: Gateway, engine: Engine, keys: KeyFinder, say: Say) -> Running:
+    """Serve the engine's tables until the answer's `stop`; ConfigError when that cannot be.
+
+    1. Bind: only then is the port known, and with it the names we go by.
+    2. Put the house together, and start the engine.
+    3. Listen.
+    """
+    check_binding(gateway)
+    entrance = _Entrance()
+    listener = await _bind(gateway, entrance)
+    try:
+        port = int(listener.sockets[0].getsockname()[1])
+        house = House(gateway, port, engine, keys, say)
+        runner = web.AppRunner(
+            house.app(entrance.spoke),
+            handle_signals=False,
+            access_log=None,
+            logger=_silence,
+            keepalive_timeout=KEEPALIVE_SECONDS,
+            shutdown_timeout=SHUTDOWN_SECONDS,
+            # A filter may be as long in an address as in a message.
+            max_line_size=gateway.limits.message_bytes + HEADER_ROOM,
+        )
+        await runner.setup()
+        server = runner.server
+        if server is None:
+            raise ConfigError("aiohttp made no server", remedy="Please report this.")
+        entrance.threshold = Threshold(server, lambda: len(server.connections), gateway.limits)
+        running = Running(_address(gateway, port), port, engine, house, listener)
+        await running.begin(runner, entrance.threshold)
+    except OSError as error:
+        listener.close()
+        raise _cannot_bind(gateway, error) from error
+    except BaseException:
+        listener.close()
+        raise
+    return running
+
+
+class _Entrance:
+    """Stands where connections arrive until it is known who receives them."""
+
+    def __init__(self) -> None:
+        self.threshold: Threshold | None = None
+
+    def __call__(self) -> asyncio.BaseProtocol:
+        if self.threshold is None:
+            raise ConnectionRefusedError("not open yet")
+        return self.threshold()
+
+    def spoke(self, request: web.Request) -> None:
+        if self.threshold is not None:
+            self.threshold.spoke(request.protocol)
+
+
+async def _bind(gateway: Gateway, entrance: _Entrance) -> asyncio.Server:
+    loop = asyncio.get_running_loop()
+    context = _tls(gateway.tls) if gateway.tls else None
+    try:
+        return await loop.create_server(
+            entrance,
+            gateway.host,
+            gateway.port,
+            ssl=context,
+            ssl_handshake_timeout=gateway.limits.login_seconds if context else None,
+            ssl_shutdown_timeout=SHUTDOWN_SECONDS if context else None,
+            backlog=BACKLOG,
+            reuse_address=True,
+            start_serving=False,
+        )
+    except OSError as error:
+        raise _cannot_bind(gateway, error) from error
+
+
+def _cannot_bind(gateway: Gateway, error: OSError) -> ConfigError:
+    where = f"{gateway.host}:{gateway.port}"
+    if isinstance(error, socket.gaierror):
+        return ConfigError(
+            f"the name {gateway.host} cannot be resolved",
+            where="gateway.host",
+            remedy="Set it to an address of this machine, such as 127.0.0.1.",
+        )
+    if error.errno == errno.EADDRINUSE:
+        return ConfigError(
+            f"port {gateway.port} is in use by another program",
+            where=where,
+            remedy="Stop that one, or set gateway.port to another (0 is any free one).",
+        )
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return ConfigError(
+            f"port {gateway.port} may not be used by this user",
+            where=where,
+            remedy="Set gateway.port to one above 1023.",
+        )
+    if error.errno == errno.EADDRNOTAVAIL:
+        return ConfigError(
+            f"{gateway.host} is no address of this machine",
+            where="gateway.host",
+            remedy="Set it to one that is, or to 127.0.0.1.",
+        )
+    return ConfigError(
+        f"port {gateway.port} cannot be opened ({error.strerror or error})",
+        where=where,
+        remedy="Set gateway.host and gateway.port to something that can.",
+    )
+
+
+def _tls(tls: Tls) -> ssl.SSLContext:
+    for path in (tls.certificate, tls.key):
+        try:
+            path.read_bytes()
+        except OSError as error:
+            raise ConfigError(
+                f"{path} cannot be read ({error.strerror})",
+                where="gateway.tls",
+                remedy="Name PEM files that this user may read.",
+            ) from error
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(tls.certificate, tls.key, password="")
+    except (ssl.SSLError, OSError) as error:
+        raise ConfigError(
+            f"{tls.certificate} and {tls.key} are no certificate with its key ({error})",
+            where="gateway.tls",
+            remedy="Name a PEM certificate with its chain, and its private key without password.",
+        ) from error
+    return context
+
+
+def _address(gateway: Gateway, port: int) -> str:
+    scheme = "https" if gateway.tls else "http"
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(gateway.host, gateway.host)
+    if ":" in host and not host.startswith("["):
+        host = f"[{host}]"
+    return f"{scheme}://{host}:{port}"

@@ -1,0 +1,168 @@
+"""The JSON messages of the WebSocket protocol, both ways."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+from evergrid.protocol.codes import Code
+from evergrid.views.query import Filter, OrderBy, Query, Window
+
+PROTOCOL = 1
+SUBPROTOCOL = "evergrid.v1"
+PATH = "/api/live"
+DEFAULT_LIMIT = 300
+
+MAX_SUB = 2**32 - 1
+
+
+class _Client(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="type"
+):
+    pass
+
+
+class Hello(_Client, frozen=True, tag="hello"):
+    """The first message; without a key when the handshake carried one in a header."""
+
+    protocol: int
+    key: str = ""
+
+
+class Resume(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The last frame a client has of the same query and window, from an earlier connection."""
+
+    instance: str
+    sequence: int
+
+
+class Open(_Client, frozen=True, tag="open"):
+    """Subscribe to a window; `sub` is the client's own number for it."""
+
+    sub: int
+    table: str
+    columns: tuple[str, ...] = ()
+    filter: Filter | None = None
+    search: str = ""
+    order: tuple[OrderBy, ...] = ()
+    offset: int = 0
+    limit: int = DEFAULT_LIMIT
+    resume: Resume | None = None
+
+    @property
+    def query(self) -> Query:
+        return Query(self.table, self.columns, self.filter, self.search, self.order)
+
+    @property
+    def window(self) -> Window:
+        return Window(self.offset, self.limit)
+
+
+class Move(_Client, frozen=True, tag="move"):
+    """Another slice of the same view."""
+
+    sub: int
+    offset: int
+    limit: int = DEFAULT_LIMIT
+
+
+class Close(_Client, frozen=True, tag="close"):
+    """No more of this window; answered by `closed`, after which nothing comes for it."""
+
+    sub: int
+
+
+class Heart(_Client, frozen=True, tag="heart"):
+    """I am here."""
+
+
+ClientMessage = Hello | Open | Move | Close | Heart
+
+
+class _Server(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type"):
+    pass
+
+
+class Welcome(_Server, frozen=True, tag="welcome"):
+    """Logged in. `instance` is another after every start of the gateway."""
+
+    protocol: int
+    instance: str
+    server: str
+    key: str
+    control: bool
+    heart_seconds: float
+    max_windows: int
+    max_rows: int
+    max_message_bytes: int
+
+
+class Live(enum.Enum):
+    """How a window is: `waiting` for a table that is not there, `loading` it, `live`, `stale`."""
+
+    WAITING = "waiting"
+    LOADING = "loading"
+    LIVE = "live"
+    STALE = "stale"
+
+
+class State(_Server, frozen=True, tag="state"):
+    """A window's state, when it changes; `message` is a sentence for people.
+
+    `since` (microseconds) is when it was last known to be fresh; `done` of `total` changes
+    are loaded.
+    """
+
+    sub: int
+    state: Live
+    message: str
+    since: int = 0
+    done: int = 0
+    total: int = 0
+
+
+class Closed(_Server, frozen=True, tag="closed"):
+    """The last that is said about this subscription."""
+
+    sub: int
+
+
+class Failed(_Server, frozen=True, tag="error"):
+    """Something asked for cannot be had; with `sub`, only that window is concerned."""
+
+    code: str
+    message: str
+    sub: int | None = None
+    retry: bool = False
+    fatal: bool = False
+
+
+class ServerHeart(_Server, frozen=True, tag="heart"):
+    """Sent in silence too, so that it can be told from a dead connection."""
+
+    time: int
+
+
+ServerMessage = Welcome | State | Closed | Failed | ServerHeart
+
+_client_messages: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(ClientMessage)
+_server_messages: msgspec.json.Decoder[ServerMessage] = msgspec.json.Decoder(ServerMessage)
+_encoder = msgspec.json.Encoder()
+
+
+def encode(message: ClientMessage | ServerMessage) -> str:
+    return _encoder.encode(message).decode()
+
+
+def decode_client(text: str) -> ClientMessage:
+    """What a client said; `msgspec.MsgspecError` or ValueError when it is none of these."""
+    return _client_messages.decode(text)
+
+
+def decode_server(text: str) -> ServerMessage:
+    return _server_messages.decode(text)
+
+
+def failed(code: Code, message: str, sub: int | None = None) -> Failed:
+    return Failed(code.value, message, sub, code.retry, code.fatal)

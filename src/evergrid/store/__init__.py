@@ -1,0 +1,1 @@
+"""Tables in memory: columns, rows by id, rows in order, retention. No I/O."""

@@ -1,0 +1,132 @@
+"""One column of a table in memory: values by slot, written in place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from evergrid.model.types import FieldType, Kind
+from evergrid.store.growing import Mask, Slots, Values, grown
+from evergrid.store.pool import NULL, Pool
+
+_NARROW_DIGITS = 18  # decimals up to here fit 64 bits
+
+
+def arrow_type(field: FieldType) -> pa.DataType:
+    """How a field's values are shown to the world."""
+    if field.kind is Kind.DECIMAL:
+        return pa.decimal128(field.precision, field.scale)
+    return _ARROW[field.kind]
+
+
+_ARROW = {
+    Kind.TEXT: pa.string(),
+    Kind.INTEGER: pa.int64(),
+    Kind.FLOAT: pa.float64(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.TIMESTAMP: pa.timestamp("us", "UTC"),
+}
+
+
+def is_wide(field: FieldType) -> bool:
+    """Whether its numbers need more than 64 bits."""
+    return field.kind is Kind.DECIMAL and field.precision > _NARROW_DIGITS
+
+
+class NumberColumn:
+    """Integers, floats, booleans, timestamps and decimals.
+
+    A decimal is its unscaled number: in 64 bits where its precision fits, else as two
+    words, the low one first.
+    """
+
+    def __init__(self, field: FieldType) -> None:
+        self.field = field
+        self.wide = is_wide(field)
+        shape = (0, 2) if self.wide else (0,)
+        self._values: Values = np.empty(shape, _DTYPES[field.kind])
+        self._valid: Mask | None = None  # made when the first null comes
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._values.nbytes + (0 if self._valid is None else self._valid.nbytes))
+
+    def reserve(self, capacity: int) -> None:
+        self._values = grown(self._values, capacity)
+        if self._valid is not None:
+            self._valid = grown(self._valid, len(self._values), fill=True)
+
+    def put(self, slots: Slots, values: pa.Array) -> None:
+        self._values[slots] = _numbers(values, self.wide)
+        if values.null_count and self._valid is None:
+            self._valid = np.ones(len(self._values), bool)
+        if self._valid is not None:
+            self._valid[slots] = values.is_valid().to_numpy(zero_copy_only=False)
+
+    def numbers(self, slots: Slots) -> tuple[Values, Mask | None]:
+        """Values and which of them are there; None when all are."""
+        return self._values[slots], None if self._valid is None else self._valid[slots]
+
+    def take(self, slots: Slots) -> pa.Array:
+        values, valid = self.numbers(slots)
+        kind = self.field.kind
+        if kind is Kind.BOOLEAN:
+            return pa.array(values, mask=None if valid is None else ~valid)
+        if kind is Kind.DECIMAL and not self.wide:
+            values = np.column_stack((values, values >> 63))
+        bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+        data = pa.py_buffer(np.ascontiguousarray(values))
+        return pa.Array.from_buffers(arrow_type(self.field), len(slots), [bits, data])
+
+
+_DTYPES = {
+    Kind.INTEGER: np.int64,
+    Kind.FLOAT: np.float64,
+    Kind.BOOLEAN: np.bool_,
+    Kind.TIMESTAMP: np.int64,
+    Kind.DECIMAL: np.int64,
+}
+
+
+def _numbers(values: pa.Array, wide: bool) -> Values:
+    """Arrow's values as they lie in memory; whatever stands where a value is null."""
+    if pa.types.is_boolean(values.type):
+        bits = values.fill_null(False).to_numpy(zero_copy_only=False)
+        return np.asarray(bits, np.bool_)
+    start, size = values.offset, len(values)
+    if pa.types.is_decimal(values.type):
+        words = np.frombuffer(values.buffers()[1], np.int64).reshape(-1, 2)[start : start + size]
+        return words if wide else words[:, 0]
+    dtype = np.float64 if pa.types.is_floating(values.type) else np.int64
+    return np.frombuffer(values.buffers()[1], dtype)[start : start + size]
+
+
+class TextColumn:
+    """Texts, as numbers into a pool."""
+
+    def __init__(self) -> None:
+        self._codes = np.empty(0, np.int32)
+        self._pool = Pool()
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._codes.nbytes + self._pool.nbytes)
+
+    def reserve(self, capacity: int) -> None:
+        self._codes = grown(self._codes, capacity, fill=NULL)
+
+    def put(self, slots: Slots, values: pa.Array) -> None:
+        self._codes[slots] = self._pool.add(values)
+        if self._pool.wasteful:
+            self._codes = self._pool.pack(self._codes)
+
+    def forget(self, slots: Slots) -> None:
+        """Let go of the texts of rows that are gone."""
+        self._codes[slots] = NULL
+
+    def take(self, slots: Slots) -> pa.StringArray:
+        return self._pool.take(self._codes[slots])
+
+
+def column_for(field: FieldType) -> NumberColumn | TextColumn:
+    return TextColumn() if field.kind is Kind.TEXT else NumberColumn(field)

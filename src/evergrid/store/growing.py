@@ -1,0 +1,28 @@
+"""Arrays that grow: each step at least half as large again, so that adding stays cheap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FIRST = 1024
+
+# Columns differ in what their arrays hold; everything that indexes them does not care.
+Values = NDArray[Any]
+Slots = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def grown(values: Values, needed: int, fill: float | None = None) -> Values:
+    """`values` with room for `needed` entries, new ones set to `fill`; itself if it has that."""
+    have = len(values)
+    if needed <= have:
+        return values
+    size = max(needed, have + have // 2, _FIRST)
+    larger = np.empty((size, *values.shape[1:]), values.dtype)
+    larger[:have] = values
+    if fill is not None:
+        larger[have:] = fill
+    return larger

@@ -1,0 +1,172 @@
+"""The gateway's engine over tables that a test writes to by hand: real store, views and hub."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+import msgspec
+import pyarrow as pa
+
+from evergrid.changelog.batches import RowReader
+from evergrid.gateway.deliveries import Delivery, Load, TableInfo, Ticket
+from evergrid.gateway.export import Export
+from evergrid.gateway.hub import Condition, Hub, Pace
+from evergrid.gateway.pane import Moment
+from evergrid.model.table import Table
+from evergrid.protocol.messages import Live, Resume
+from evergrid.store.table import Applied, TableStore
+from evergrid.views.query import Query, Window
+
+Cell = str | int | float | bool | None
+
+
+class LocalEngine:
+    """The gateway's engine without its threads: every call is done on the event loop."""
+
+    def __init__(self, views: int, linger_seconds: float = 0.2) -> None:
+        self.instance = secrets.token_hex(8)
+        self.hub = Hub(Pace(frame_seconds=0.0, linger_seconds=linger_seconds, max_views=views))
+        self.ready = True
+        self._stores: dict[str, TableStore] = {}
+        self._changes: dict[str, int] = {}
+        self._states: dict[str, Condition] = {}
+        self._generations: dict[str, int] = {}
+        self._deliver: Callable[[Sequence[Delivery]], None] = lambda _: None
+        self._timer: asyncio.Task[None] | None = None
+
+    def start(self, deliver: Callable[[Sequence[Delivery]], None]) -> None:
+        self._deliver = deliver
+        self._timer = asyncio.create_task(self._go_on())
+
+    async def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            await asyncio.wait({self._timer})
+
+    # What the server asks
+
+    def open(self, ticket: Ticket, query: Query, window: Window, resume: Resume | None) -> None:
+        ours = resume.sequence if resume and resume.instance == self.instance else None
+        self.hub.open(ticket, query, window, ours, self._moment())
+        self._soon()
+
+    def move(self, ticket: Ticket, window: Window) -> None:
+        self.hub.move(ticket, window, self._moment())
+        self._soon()
+
+    def close(self, ticket: Ticket) -> None:
+        self.hub.close(ticket, time.monotonic())
+        self._soon()
+
+    async def tables(self) -> Sequence[TableInfo]:
+        return [self._info(name, self._stores[name]) for name in sorted(self._stores)]
+
+    async def export(self, query: Query, window: Window | None) -> AsyncIterator[pa.RecordBatch]:
+        store = self._stores.get(query.table)
+        if store is None:
+            raise LookupError(query.table)
+        export = Export(store, query, window, self.hub.tick)
+        while not export.prepared:
+            export.prepare()
+            await asyncio.sleep(0)
+        while (batch := export.step()) is not None:
+            yield batch
+            await asyncio.sleep(0)
+
+    def load(self) -> Load:
+        counts = self.hub.counts()
+        return Load(
+            views=counts["views"],
+            windows=counts["windows"],
+            tickets=counts["tickets"],
+            view_seconds=0.0,
+            publications=counts["sequence"],
+            rows_applied=sum(self._changes.values()),
+            stalest_since=0,
+            ready=self.ready,
+            message="All tables are loaded." if self.ready else "Loading: 1 of 2 tables.",
+        )
+
+    # What a test does
+
+    def place(self, table: Table, rows: Sequence[Mapping[str, Cell]], generation: int) -> None:
+        """A new table under its name, or another generation of it."""
+        store = self._stores[table.name] = TableStore(table)
+        self._generations[table.name] = generation
+        self._upsert(store, rows)
+        self.hub.place(table.name, store, generation)
+        self.say(table.name, Condition(Live.LIVE, ""))
+
+    def withdraw(self, name: str) -> None:
+        del self._stores[name]
+        self.hub.withdraw(name)
+        self.say(name, Condition(Live.WAITING, f"There is no table {name} now."))
+
+    def say(self, name: str, condition: Condition) -> None:
+        self._states[name] = condition
+        self.hub.condition(name, condition)
+        self._soon()
+
+    def upsert(self, name: str, rows: Sequence[Mapping[str, Cell]]) -> None:
+        store = self._stores[name]
+        self.hub.changed(store, self._upsert(store, rows))
+        self._soon()
+
+    def delete(self, name: str, ids: Sequence[str]) -> None:
+        store = self._stores[name]
+        self.hub.tick += 1
+        self.hub.changed(store, store.delete(ids))
+        self._soon()
+
+    def _upsert(self, store: TableStore, rows: Sequence[Mapping[str, Cell]]) -> Applied:
+        self.hub.tick += 1
+        name = store.table.name
+        self._changes[name] = self._changes.get(name, 0) + len(rows)
+        batch, bad = RowReader(store.table).read([msgspec.json.encode(row) for row in rows])
+        if bad:
+            raise ValueError(f"no rows of {name}: {[rows[i] for i in bad]}")
+        return store.upsert(batch, self.hub.tick)
+
+    def _soon(self) -> None:
+        asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        while self.hub.grow():
+            pass
+        self.hub.publish(self._moment())
+        if deliveries := self.hub.deliveries():
+            self._deliver(deliveries)
+
+    async def _go_on(self) -> None:
+        """For what comes with time alone: views that nobody looks at, totals that waited."""
+        while True:
+            await asyncio.sleep(0.05)
+            self._turn()
+
+    def _moment(self) -> Moment:
+        return Moment(0, self.hub.tick, time.monotonic(), time.time_ns() // 1000)
+
+    def _info(self, name: str, store: TableStore) -> TableInfo:
+        condition = self._states[name]
+        return TableInfo(
+            name=name,
+            state=condition.state,
+            message=condition.message,
+            columns=store.table.columns,
+            generation=self._generations[name],
+            rows=len(store),
+            bytes=store.nbytes,
+            max_rows=store.table.retention.rows or 0,
+            max_bytes=2**31,
+            changes=self._changes[name],
+            changes_per_second=0.0,
+            newest=store.newest,
+            lag_seconds=0.0,
+            since=condition.since,
+            views=self.hub.views_of(name),
+            done=condition.done,
+            total=condition.total,
+        )

@@ -1,0 +1,166 @@
+"""A gateway over tables that a test writes to by hand, without Kafka; all else is real.
+
+with LocalGateway(folder) as gateway:
+    gateway.place(table)
+    gateway.upsert("people", [{"name": "Mei", …}])
+    evergrid.connect(gateway.address, gateway.secret)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import msgspec
+
+from evergrid.config.settings import Gateway, GatewayLimits, Tls
+from evergrid.gateway.hub import Condition
+from evergrid.gateway.key import Key, hashed, new_secret
+from evergrid.gateway.keyfile import add_key, remove_key
+from evergrid.gateway.keys import Keys
+from evergrid.gateway.server import Running, serve
+from evergrid.model.table import Table
+from evergrid.protocol.messages import Live
+from evergrid.testing.engine import Cell, LocalEngine
+
+Answer = TypeVar("Answer")
+
+LIMITS = GatewayLimits(
+    message_bytes=16_384,
+    messages_per_second=50,
+    windows_per_connection=64,
+    window_rows=5000,
+    connections=5000,
+    connections_per_key=2500,
+    strangers=100,
+    login_seconds=5,
+    views=500,
+    exports=4,
+)
+LIMIT_SECONDS = 20.0
+
+
+class LocalGateway:
+    """A gateway at a free port, in a thread of its own; `secret` opens all of its tables."""
+
+    def __init__(
+        self,
+        folder: Path,
+        limits: GatewayLimits = LIMITS,
+        origins: tuple[str, ...] = (),
+        tls: Tls | None = None,
+    ) -> None:
+        self.settings = Gateway(
+            host="127.0.0.1",
+            port=0,
+            hosts=(),
+            origins=origins,
+            tls=tls,
+            behind_proxy=False,
+            keys=folder / "keys.yaml",
+            table_bytes=2**31,
+            frame_interval_ms=0,
+            linger_seconds=0.2,
+            limits=limits,
+        )
+        self.said: list[str] = []
+        self.secret = self.new_key("all")
+        self.engine = LocalEngine(limits.views)
+        self.loop = asyncio.new_event_loop()
+        self._running: Running | None = None
+        self._thread = threading.Thread(target=self.loop.run_forever, name="local-gateway")
+
+    def new_key(self, name: str, tables: Sequence[str] = ("*",)) -> str:
+        """The secret of another key."""
+        secret = new_secret()
+        add_key(self.settings.keys, Key(name, hashed(secret), tuple(tables)))
+        return secret
+
+    def remove_key(self, name: str) -> None:
+        remove_key(self.settings.keys, name)
+
+    @property
+    def address(self) -> str:
+        assert self._running is not None, "the gateway is stopped"
+        return self._running.address
+
+    @property
+    def port(self) -> int:
+        assert self._running is not None, "the gateway is stopped"
+        return self._running.port
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.stop()
+        finally:
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self._thread.join(LIMIT_SECONDS)
+            self.loop.close()
+
+    def start(self) -> None:
+        """Serve; after a stop, at the same port and as a new instance with the same tables."""
+        self._running = self.run(self._serve())
+        self.settings = msgspec.structs.replace(self.settings, port=self._running.port)
+
+    def stop(self) -> None:
+        if self._running is not None:
+            running, self._running = self._running, None
+            self.run(running.stop())
+
+    def tasks(self) -> set[str]:
+        """What runs on the gateway's event loop."""
+
+        async def names() -> set[str]:
+            me = asyncio.current_task()
+            return {repr(task) for task in asyncio.all_tasks() if task is not me}
+
+        return self.run(names())
+
+    def place(
+        self, table: Table, rows: Sequence[Mapping[str, Cell]] = (), generation: int = 1
+    ) -> None:
+        self.call(lambda: self.engine.place(table, rows, generation))
+
+    def withdraw(self, name: str) -> None:
+        self.call(lambda: self.engine.withdraw(name))
+
+    def upsert(self, name: str, rows: Sequence[Mapping[str, Cell]]) -> None:
+        self.call(lambda: self.engine.upsert(name, rows))
+
+    def delete(self, name: str, ids: Sequence[str]) -> None:
+        self.call(lambda: self.engine.delete(name, ids))
+
+    def say(self, name: str, state: Live, message: str = "", since: int = 0) -> None:
+        """How a table is, for its viewers."""
+        self.call(lambda: self.engine.say(name, Condition(state, message, since)))
+
+    def call(self, action: Callable[[], Answer]) -> Answer:
+        """Do something on the gateway's event loop."""
+
+        async def act() -> Answer:
+            return action()
+
+        return self.run(act())
+
+    def run(self, work: Coroutine[object, object, Answer]) -> Answer:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(LIMIT_SECONDS)
+
+    async def _serve(self) -> Running:
+        self.engine.instance = secrets.token_hex(8)
+        keys = Keys(self.settings.keys, self.said.append)
+        return await serve(self.settings, self.engine, keys, self.said.append)

@@ -1,0 +1,99 @@
+"""What a screen asks for, in the words of the wire: columns, filter, search, order, window."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+
+import msgspec
+
+from evergrid.model.errors import EvergridError
+
+Scalar = str | int | float | bool | None
+
+
+class Op(enum.Enum):
+    """How one column is compared; only `is_null` and `not` let rows without a value pass."""
+
+    EQUALS = "equals"
+    NOT = "not"
+    IN = "in"
+    LESS = "less"
+    LESS_OR_EQUAL = "less_or_equal"
+    GREATER = "greater"
+    GREATER_OR_EQUAL = "greater_or_equal"
+    BETWEEN = "between"
+    CONTAINS = "contains"
+    STARTS_WITH = "starts_with"
+    IS_NULL = "is_null"
+    NOT_NULL = "not_null"
+
+
+class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One condition on a column, or several filters put together by `and` or by `or`."""
+
+    column: str | None = None
+    op: Op | None = None
+    value: Scalar | tuple[Scalar, ...] = None
+    ignore_case: bool = False
+    all_of: tuple[Filter, ...] | None = msgspec.field(default=None, name="and")
+    any_of: tuple[Filter, ...] | None = msgspec.field(default=None, name="or")
+
+    def conditions(self) -> Iterator[Filter]:
+        """Every condition in it, however deep."""
+        if self.column is not None:
+            yield self
+        for part in (*(self.all_of or ()), *(self.any_of or ())):
+            yield from part.conditions()
+
+
+class Nulls(enum.Enum):
+    """Where rows without a value go, whichever way the column is ordered."""
+
+    FIRST = "first"
+    LAST = "last"
+
+
+class OrderBy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One column to order by."""
+
+    column: str
+    descending: bool = False
+    nulls: Nulls = Nulls.LAST
+
+
+class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A view: one object however many look at it. No columns means all of them."""
+
+    table: str
+    columns: tuple[str, ...] = ()
+    filter: Filter | None = None
+    search: str = ""
+    order: tuple[OrderBy, ...] = ()
+
+
+class Window(msgspec.Struct, frozen=True):
+    """A slice of a view. A negative offset counts from the end and moves with it."""
+
+    offset: int
+    limit: int
+
+
+class Fault(enum.Enum):
+    """What can be wrong with a query; the protocol's error codes have the same names."""
+
+    BAD_TABLE_NAME = "bad_table_name"
+    UNKNOWN_COLUMN = "unknown_column"
+    BAD_FILTER = "bad_filter"
+    BAD_VALUE = "bad_value"
+    BAD_ORDER = "bad_order"
+    BAD_SEARCH = "bad_search"
+    BAD_WINDOW = "bad_window"
+
+
+class QueryError(EvergridError):
+    """A query that cannot be answered as it was asked."""
+
+    def __init__(self, fault: Fault, what: str, *, where: str = "", remedy: str = "") -> None:
+        self.fault = fault
+        super().__init__(what, where=where, remedy=remedy)

@@ -1,0 +1,89 @@
+"""Values of a filter as the columns hold them, exact: or a clear word why they cannot be."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+
+from evergrid.model.types import FieldType, Kind
+from evergrid.views.query import Fault, QueryError, Scalar
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_LONGEST_NUMBER = 100
+_EXACT = decimal.Context(prec=_LONGEST_NUMBER + 40, Emax=10_000, Emin=-10_000)
+
+Number = int | float | decimal.Decimal
+
+
+def text_value(value: Scalar, column: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise _bad(value, column, "a text")
+
+
+def boolean_value(value: Scalar, column: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _bad(value, column, "true or false")
+
+
+def number_value(value: Scalar, field: FieldType, column: str) -> Number:
+    """A number that compares with what the column holds: unscaled for decimals, microseconds
+    for timestamps. It need not be one that the column could hold."""
+    if isinstance(value, bool) or value is None:
+        raise _bad(value, column, _EXPECTED[field.kind])
+    if field.kind is Kind.TIMESTAMP:
+        return _moment(value, column)
+    if field.kind is Kind.FLOAT:
+        return _float(value, column)
+    return _exact(value, column, _EXPECTED[field.kind]).scaleb(field.scale, _EXACT)
+
+
+_EXPECTED = {
+    Kind.INTEGER: "a whole number (as a text when it has more than 15 digits)",
+    Kind.FLOAT: "a number",
+    Kind.DECIMAL: "a number (as a text to be exact)",
+    Kind.TIMESTAMP: "a time as 2026-01-31T12:00:00Z or microseconds since 1970",
+}
+
+
+def _exact(value: str | int | float, column: str, expected: str) -> decimal.Decimal:
+    try:
+        if len(str(value)) > _LONGEST_NUMBER:
+            raise _bad(value, column, expected)
+        number = _EXACT.create_decimal(str(value))
+    except (decimal.InvalidOperation, ValueError):
+        raise _bad(value, column, expected) from None
+    if not number.is_finite() or abs(number.adjusted()) > _LONGEST_NUMBER:
+        raise _bad(value, column, expected)
+    return number
+
+
+def _float(value: str | int | float, column: str) -> float:
+    try:
+        return float(_exact(value, column, _EXPECTED[Kind.FLOAT]))
+    except OverflowError:
+        raise _bad(value, column, _EXPECTED[Kind.FLOAT]) from None
+
+
+def _moment(value: str | int | float, column: str) -> Number:
+    if isinstance(value, int):
+        return value
+    try:
+        moment = datetime.datetime.fromisoformat(str(value))
+    except ValueError:
+        raise _bad(value, column, _EXPECTED[Kind.TIMESTAMP]) from None
+    if moment.tzinfo is None:
+        raise _bad(value, column, "a time with its zone, as 2026-01-31T12:00:00Z")
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _bad(value: object, column: str, expected: str) -> QueryError:
+    shown = str(value)
+    shown = shown if len(shown) <= 60 else shown[:60] + "…"
+    return QueryError(
+        Fault.BAD_VALUE,
+        f"{type(value).__name__ if value is not None else 'null'} {shown!r} is not {expected}",
+        where=f"column {column}",
+    )
