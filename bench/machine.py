@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid import __version__
+from evergrid.version import __version__
 from evergrid.kafka import jars
 from evergrid.kafka.java import java_command
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evergrid.version import __version__
+
 if TYPE_CHECKING:
     from evergrid.client import col, connect, connect_async
 else:
@@ -16,7 +18,5 @@ else:
 
         return getattr(client, name)
 
-
-__version__ = "0.1.0"
 
 __all__ = ["__version__", "col", "connect", "connect_async"]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
-from evergrid.client import AsyncWindows, LiveWindow, Windows
+from evergrid.client import AsyncClient, AsyncWindows, LiveWindow, Patience, Windows, connect_async
 from evergrid.testing.engine import Cell
+from evergrid.testing.gateway import LocalGateway
 
 LIMIT = 20.0
+QUICK = Patience(first_wait=0.02, longest_wait=0.2)
 TIME = 1_767_225_600_123_456
 
 Condition = Callable[[LiveWindow], bool]
@@ -55,3 +58,11 @@ async def until_async(windows: AsyncWindows, condition: Condition) -> LiveWindow
             if condition(window):
                 return window
     raise AssertionError("the windows ended")
+
+
+@asynccontextmanager
+async def connected(
+    gateway: LocalGateway, patience: Patience = QUICK
+) -> AsyncIterator[AsyncClient]:
+    async with connect_async(gateway.address, gateway.secret, patience=patience) as client:
+        yield client

@@ -4,43 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
-import subprocess
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
 
 import msgspec
 import pytest
 
-from evergrid.client import AsyncClient, ChangeKind, Live, Patience, col, connect_async
-from evergrid.client.errors import Denied, Rejected, Unreachable
-from evergrid.config.settings import Tls
+from evergrid.client import AsyncClient, ChangeKind, Live, col
+from evergrid.client.errors import Rejected
 from evergrid.model.table import Table
 from evergrid.testing.gateway import LocalGateway
-from tests.client.people import LIMIT, TIME, column, ids, person, until_async
-from tests.client.proxy import Proxy
+from tests.client.people import LIMIT, TIME, column, connected, ids, person, until_async
 
 SEED = 20_261_116
-QUICK = Patience(first_wait=0.02, longest_wait=0.2)
-
-
-@asynccontextmanager
-async def connected(
-    gateway: LocalGateway, patience: Patience = QUICK
-) -> AsyncIterator[AsyncClient]:
-    async with connect_async(gateway.address, gateway.secret, patience=patience) as client:
-        yield client
-
-
-async def with_new_key(gateway: LocalGateway, secret: str) -> AsyncClient:
-    """A client with a key that the gateway may not have read yet."""
-    async with asyncio.timeout(LIMIT):
-        while True:
-            try:
-                return await connect_async(gateway.address, secret, patience=QUICK)
-            except Denied:
-                await asyncio.sleep(0.05)
 
 
 def test_tables_tell_columns_rows_and_state(gateway: LocalGateway, users: Table) -> None:
@@ -265,113 +240,6 @@ def test_a_slow_consumer_gets_the_newest_and_numbers_only_grow(gateway: LocalGat
     asyncio.run(scene())
 
 
-def test_a_gateway_that_stops_and_starts_again(gateway: LocalGateway) -> None:
-    async def scene() -> None:
-        async with connected(gateway) as client:
-            windows = client.windows("users_ui", limit=2)
-            changes = client.changes("users_ui", offset=-1, limit=1)
-            await until_async(windows, lambda window: window.live)
-            assert (await anext(changes)).id == "0:9"
-            await asyncio.to_thread(gateway.stop)
-            window = await until_async(windows, lambda window: window.state is Live.STALE)
-            assert ids(window) == ["0:0", "0:1"]
-            assert window.stale_since is not None
-            with pytest.raises(Unreachable, match="that the gateway runs"):
-                await client.tables()
-            gateway.engine.instance = "another"
-            await asyncio.to_thread(gateway.start)
-            gateway.delete("users_ui", ["0:0"])
-            window = await until_async(windows, lambda window: ids(window) == ["0:1", "0:2"])
-            assert (window.state, window.stale_since) == (Live.LIVE, None)
-            assert (await client.table("users_ui")).rows == 9
-            gateway.upsert("users_ui", [person(10)])
-            async with asyncio.timeout(LIMIT):
-                assert {(await anext(changes)).id for _ in range(2)} == {"0:9", "0:10"}
-
-    asyncio.run(scene())
-
-
-def behind(gateway: LocalGateway, port: int) -> str:
-    """Have the gateway go by a proxy's address."""
-    gateway.stop()
-    gateway.settings = msgspec.structs.replace(gateway.settings, hosts=(f"127.0.0.1:{port}",))
-    gateway.start()
-    return f"http://127.0.0.1:{port}"
-
-
-def test_after_a_cut_the_window_goes_on_where_it_was(gateway: LocalGateway) -> None:
-    async def scene() -> None:
-        async with Proxy(gateway.port) as proxy:
-            url = await asyncio.to_thread(behind, gateway, proxy.port)
-            async with connect_async(url, gateway.secret, patience=QUICK) as client:
-                windows = client.windows("users_ui", limit=5)
-                first = await until_async(windows, lambda window: window.live)
-                for number in range(3):
-                    proxy.cut()
-                    await until_async(windows, lambda window: window.state is Live.STALE)
-                    window = await until_async(windows, lambda window: window.live)
-                    assert ids(window) == ids(first)
-                    gateway.upsert("users_ui", [person(0, age=number + 100)])
-                    window = await until_async(
-                        windows,
-                        lambda window, age=number + 100: column(window, "age")[0] == age,  # type: ignore[misc]
-                    )
-                    assert window.sequence > first.sequence
-
-    asyncio.run(scene())
-
-
-def test_a_connection_that_only_looks_alive_is_found_out(gateway: LocalGateway) -> None:
-    async def scene() -> None:
-        async with Proxy(gateway.port) as proxy:
-            url = await asyncio.to_thread(behind, gateway, proxy.port)
-            async with connect_async(url, gateway.secret, patience=QUICK) as client:
-                windows = client.windows("users_ui", limit=1)
-                await until_async(windows, lambda window: window.live)
-                proxy.freeze()
-                gateway.upsert("users_ui", [person(0, age=77)])
-                stale = await until_async(windows, lambda window: window.state is Live.STALE)
-                assert "no word from the gateway for 15 s" in stale.message
-                proxy.thaw()
-                await until_async(windows, lambda window: column(window, "age") == [77])
-
-    asyncio.run(scene())
-
-
-def test_a_wrong_key_is_said_at_once_and_not_repeated(gateway: LocalGateway) -> None:
-    async def scene() -> None:
-        with pytest.raises(Denied, match="EVERGRID_KEY") as denied:
-            await connect_async(gateway.address, "eg_wrong-wrong-wrong")
-        assert "eg_wrong" not in str(denied.value)
-        assert not denied.value.retry
-
-    asyncio.run(scene())
-
-
-def test_a_key_for_some_tables(gateway: LocalGateway) -> None:
-    async def scene() -> None:
-        async with await with_new_key(gateway, gateway.new_key("few", ["orders_*"])) as client:
-            assert await client.tables() == []
-            with pytest.raises(Denied, match="users_ui"):
-                await client.snapshot("users_ui")
-            with pytest.raises(Denied, match="users_ui"):
-                await until_async(client.windows("users_ui"), lambda _: False)
-
-    asyncio.run(scene())
-
-
-def test_a_key_that_is_removed_ends_its_windows(gateway: LocalGateway) -> None:
-    async def scene() -> None:
-        async with await with_new_key(gateway, gateway.new_key("short-lived")) as client:
-            windows = client.windows("users_ui")
-            await until_async(windows, lambda window: window.live)
-            gateway.remove_key("short-lived")
-            with pytest.raises(Denied):
-                await until_async(windows, lambda _: False)
-
-    asyncio.run(scene())
-
-
 def test_more_windows_than_the_gateway_allows_fail_alone(gateway: LocalGateway) -> None:
     async def scene() -> None:
         async with connected(gateway) as client:
@@ -384,26 +252,6 @@ def test_more_windows_than_the_gateway_allows_fail_alone(gateway: LocalGateway) 
             assert rejected.value.code == "too_many_windows"
 
     asyncio.run(scene())
-
-
-def test_over_tls_with_an_authority_of_ones_own(tmp_path: Path, users: Table) -> None:
-    files = Tls(certificate=tmp_path / "gateway.pem", key=tmp_path / "gateway.key")
-    make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    make += ["-nodes", "-days", "2", "-subj", "/CN=gateway", "-keyout", str(files.key)]
-    make += ["-addext", "subjectAltName=IP:127.0.0.1", "-out", str(files.certificate)]
-    subprocess.run(make, check=True, capture_output=True)
-
-    async def scene(gateway: LocalGateway) -> None:
-        assert gateway.address.startswith("https://")
-        with pytest.raises(Rejected, match="ca="):
-            await connect_async(gateway.address, gateway.secret)
-        async with connect_async(gateway.address, gateway.secret, ca=files.certificate) as client:
-            assert (await client.snapshot("users_ui")).num_rows == 1
-            await until_async(client.windows("users_ui"), lambda window: window.live)
-
-    with LocalGateway(tmp_path, tls=files) as gateway:
-        gateway.place(users, [person(1)])
-        asyncio.run(scene(gateway))
 
 
 def test_nothing_is_left_behind(gateway: LocalGateway) -> None:

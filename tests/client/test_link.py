@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 
+import pyarrow as pa
 import pytest
 from aiohttp import web
 
@@ -287,8 +289,6 @@ def test_answers_of_something_that_is_no_gateway(status: int, expected: type[Exc
 
 @pytest.mark.parametrize("cut", [1, 8, 100])
 def test_a_snapshot_that_ends_early_is_never_taken_for_a_small_table(cut: int) -> None:
-    import pyarrow as pa
-
     sink = pa.BufferOutputStream()
     whole = pa.table({"_id": ["0:1", "0:2"]})
     with pa.ipc.new_stream(sink, whole.schema) as writer:
@@ -309,8 +309,24 @@ def test_a_snapshot_that_ends_early_is_never_taken_for_a_small_table(cut: int) -
 
 def test_nobody_there() -> None:
     async def scene() -> None:
-        with pytest.raises(Unreachable, match="Check the address") as refused:
-            await connect_async("http://127.0.0.1:9", KEY)
+        with socket.socket() as deaf:  # holds a port that it does not listen on
+            deaf.bind(("127.0.0.1", 0))
+            with pytest.raises(Unreachable, match=r"\(Connection refused\)\. Check the address"):
+                await connect_async(f"http://127.0.0.1:{deaf.getsockname()[1]}", KEY)
+        with pytest.raises(Unreachable, match="cannot be reached") as refused:
+            await connect_async("http://no-such-host.invalid:1", KEY)
         assert KEY not in str(refused.value)
+
+    asyncio.run(scene())
+
+
+def test_one_who_accepts_and_says_nothing_takes_too_long() -> None:
+    async def scene() -> None:
+        with socket.socket() as mute:
+            mute.bind(("127.0.0.1", 0))
+            mute.listen()
+            url = f"http://127.0.0.1:{mute.getsockname()[1]}"
+            with pytest.raises(Unreachable, match="it took too long"):
+                await connect_async(url, KEY, patience=Patience(answer=0.1))
 
     asyncio.run(scene())

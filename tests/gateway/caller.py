@@ -29,7 +29,7 @@ class Answer:
     def __init__(self, raw: bytes) -> None:
         head, _, self.body = raw.partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")
-        self.status = int(first.split(" ")[1]) if first.startswith("HTTP/1.1 ") else 0
+        self.status = int(first.split(" ")[1]) if first.startswith("HTTP/1.") else 0
         pairs = [line.partition(": ") for line in lines]
         self.headers = {name.lower(): value for name, _, value in pairs}
 

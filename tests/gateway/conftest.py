@@ -34,7 +34,7 @@ TIME = 1_767_225_600_123_456
 
 def person(offset: int, **cells: Cell) -> dict[str, Cell]:
     """A row whose id is 0:<offset>."""
-    return {
+    row: dict[str, Cell] = {
         "name": f"P{offset}",
         "age": offset,
         "height": 1.5,
@@ -44,7 +44,8 @@ def person(offset: int, **cells: Cell) -> dict[str, Cell]:
         "ts": TIME + offset,
         "_partition": 0,
         "_offset": offset,
-    } | cells
+    }
+    return row | cells
 
 
 @pytest.fixture

@@ -18,10 +18,11 @@ CONTINUATION = 0
 
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalGateway]:
-    with LocalGateway(tmp_path_factory.mktemp("hostile")) as running:
-        running.place(PEOPLE, [person(offset) for offset in range(10)])
-        running.new_key("narrow", ["other_*"])
-        yield running
+    gateway = LocalGateway(tmp_path_factory.mktemp("hostile"))
+    gateway.new_key("narrow", ["other_*"])
+    with gateway:
+        gateway.place(PEOPLE, [person(offset) for offset in range(10)])
+        yield gateway
 
 
 @pytest.fixture(autouse=True)
@@ -152,8 +153,8 @@ def test_what_breaks_the_protocol_ends_the_connection(
         ({"filter": {"and": []}}, Code.BAD_FILTER),
         ({"filter": {"column": "age", "op": "equals", "value": {"$gt": 0}}}, Code.BAD_FILTER),
         ({"filter": {"column": "age", "op": "equals", "value": "old"}}, Code.BAD_VALUE),
-        ({"filter": {"column": "age", "op": "in", "value": 3}}, Code.BAD_VALUE),
-        ({"filter": {"column": "age", "op": "between", "value": [1]}}, Code.BAD_VALUE),
+        ({"filter": {"column": "age", "op": "in", "value": 3}}, Code.BAD_FILTER),
+        ({"filter": {"column": "age", "op": "between", "value": [1]}}, Code.BAD_FILTER),
         ({"filter": {"column": "seen", "op": "less", "value": "tomorrow"}}, Code.BAD_VALUE),
         ({"order": [{"column": "salary"}]}, Code.UNKNOWN_COLUMN),
         ({"order": [{"column": "name", "nulls": "nowhere"}]}, Code.BAD_ORDER),
@@ -184,7 +185,7 @@ def test_what_one_window_asks_wrongly_leaves_the_others_alone(
 
 
 def test_a_key_without_rights_learns_nothing_about_a_table(gateway: LocalGateway) -> None:
-    narrow = gateway.new_key(f"narrow{len(gateway.settings.keys.read_bytes())}", ["other_*"])
+    narrow = gateway.secrets["narrow"]
     with calling(gateway) as caller:
         caller.log_in(narrow)
         for sub, table in enumerate(("people", "nothing_of_that_name")):
@@ -227,7 +228,7 @@ def test_a_frame_without_its_mask_does_nothing_that_a_masked_one_could_not(
         ({"Origin": "http://evil.example"}, 403, Code.ORIGIN_REFUSED),
         ({"Origin": "http://127.0.0.1"}, 403, Code.ORIGIN_REFUSED),
         ({"Host": "evil.example"}, 421, Code.HOST_REFUSED),
-        ({"Host": ""}, 421, Code.HOST_REFUSED),
+        ({"Host": ""}, 400, Code.BAD_PARAMETER),
         ({"Authorization": "Bearer eg_wrong"}, 401, Code.BAD_KEY),
         ({"Authorization": "Bearer "}, 401, Code.BAD_KEY),
         ({"Authorization": "Basic YTpi"}, 401, Code.BAD_KEY),
@@ -315,7 +316,8 @@ def test_what_is_no_http_is_refused_without_a_word_about_our_insides(
         caller.send(raw)
         caller.socket.settimeout(10)
         answer = caller.answer()
-        assert answer.status in (0, 400, 421)
+        assert (answer.status, answer.code) in ((400, "bad_parameter"), (421, "host_refused"))
+        assert answer.headers["server"] == "evergrid"
         for word in (b"Traceback", b"File ", b"site-packages", b".py"):
             assert word not in answer.body
 
@@ -324,5 +326,4 @@ def test_two_hosts_are_no_host(gateway: LocalGateway) -> None:
     with calling(gateway) as caller:
         host = caller.host()
         caller.send(f"GET /livez HTTP/1.1\r\nHost: {host}\r\nHost: evil\r\n\r\n".encode())
-        caller.socket.shutdown(1)
-        assert caller.answer().status in (400, 421)
+        assert caller.answer().status == 400

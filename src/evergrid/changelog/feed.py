@@ -149,8 +149,9 @@ class Feed:
         arrivals = [Arrivals(self._followed[topic].key, batch) for topic, batch in by_topic.items()]
         self._take_ends()
         if news:
-            self._manifest = fold(self._manifest, [news])
-            self._move()
+            before, self._manifest = self._manifest, fold(self._manifest, [news])
+            if not self._manifest.same_tables(before):
+                self._move()
         return arrivals
 
     def _take_ends(self) -> None:

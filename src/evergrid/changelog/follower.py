@@ -145,8 +145,9 @@ class Follower:
             change = decode(record.key, record.value)
             arrivals.append(Arrival(table, change, record.timestamp_ms, live))
         if news:
-            self.manifest = fold(self.manifest, [news])
-            self._move()
+            before, self.manifest = self.manifest, fold(self.manifest, [news])
+            if not self.manifest.same_tables(before):
+                self._move()
         return arrivals
 
     def _move(self) -> None:

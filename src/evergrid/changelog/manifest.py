@@ -2,7 +2,8 @@
 
 A compacted topic with one partition. Keys: ``generation:N`` for each generation,
 ``current`` for the number that screens show, ``system`` for the tables that belong to no
-generation. A null value under ``generation:N`` says that it is gone.
+generation, ``pulse`` for the pipeline's sign of life. A null value under ``generation:N``
+says that it is gone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from evergrid.model.generation import Generation, TableTopic
 
 _CURRENT = b"current"
 _SYSTEM = b"system"
+_PULSE = b"pulse"
 _GENERATION = b"generation:"
 
 
@@ -30,12 +32,19 @@ class SystemTables(msgspec.Struct, frozen=True):
     tables: Mapping[str, TableTopic]
 
 
+class Pulse(msgspec.Struct, frozen=True):
+    """Written every few seconds by a pipeline that runs; microseconds since the epoch."""
+
+    at: int
+
+
 class Manifest(msgspec.Struct, frozen=True):
     """All records put together."""
 
     generations: Mapping[int, Generation] = {}
     current: int | None = None
     system: Mapping[str, TableTopic] = {}
+    pulse: int = 0
 
     @property
     def current_generation(self) -> Generation | None:
@@ -46,10 +55,15 @@ class Manifest(msgspec.Struct, frozen=True):
         generation = self.current_generation
         return {**self.system, **(generation.tables if generation else {})}
 
+    def same_tables(self, other: Manifest) -> bool:
+        """Whether nothing but the pulse differs."""
+        return msgspec.structs.replace(self, pulse=other.pulse) == other
+
 
 _generations = msgspec.json.Decoder(Generation)
 _currents = msgspec.json.Decoder(Current)
 _systems = msgspec.json.Decoder(SystemTables)
+_pulses = msgspec.json.Decoder(Pulse)
 
 
 def encode_generation(generation: Generation) -> tuple[bytes, bytes]:
@@ -68,12 +82,18 @@ def encode_system(tables: Mapping[str, TableTopic]) -> tuple[bytes, bytes]:
     return _SYSTEM, msgspec.json.encode(SystemTables(tables))
 
 
+def encode_pulse(at: int) -> tuple[bytes, bytes]:
+    return _PULSE, msgspec.json.encode(Pulse(at))
+
+
 def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
     """The manifest after one more record; an unknown key is a newer version's and is kept out."""
     if key == _CURRENT and value is not None:
         return msgspec.structs.replace(manifest, current=_currents.decode(value).generation)
     if key == _SYSTEM and value is not None:
         return msgspec.structs.replace(manifest, system=_systems.decode(value).tables)
+    if key == _PULSE and value is not None:
+        return msgspec.structs.replace(manifest, pulse=_pulses.decode(value).at)
     if key.startswith(_GENERATION):
         number = int(key.removeprefix(_GENERATION))
         others = {n: g for n, g in manifest.generations.items() if n != number}

@@ -10,6 +10,7 @@ from evergrid.model.table import Retention
 # names and traces come on top.
 _LARGEST_CHANGE_PER_MESSAGE_BYTE = 14
 _SMALLEST_LIMIT = 1_048_576
+_MANIFEST_SEGMENT_MS = 600_000  # only whole segments are compacted, and every pulse is a record
 
 
 def manifest_topic(prefix: str) -> str:
@@ -36,7 +37,11 @@ def manifest_spec(topics: InternalTopics) -> NewTopicSpec:
         manifest_topic(topics.prefix),
         partitions=1,
         replication=topics.replication,
-        config={"cleanup.policy": "compact", "retention.ms": "-1"},
+        config={
+            "cleanup.policy": "compact",
+            "retention.ms": "-1",
+            "segment.ms": str(_MANIFEST_SEGMENT_MS),
+        },
     )
 
 

@@ -33,6 +33,10 @@ class ManifestWriter:
     def system(self, tables: Mapping[str, TableTopic]) -> None:
         self._write(*manifest.encode_system(tables))
 
+    def pulse(self, at: int) -> None:
+        """Say that the pipeline runs; `at` in microseconds since the epoch."""
+        self._write(*manifest.encode_pulse(at))
+
     def forget(self, number: int) -> None:
         """Say that a generation is gone."""
         self._write(*manifest.encode_gone(number))

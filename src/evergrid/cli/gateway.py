@@ -48,8 +48,12 @@ async def _serve(settings: Settings) -> None:
     try:
         say(f"Serving at {running.address} for {_keys(keys.names)}.")
         progress = asyncio.create_task(_tell_progress(engine))
-        await stopped.wait()
-        progress.cancel()
+        waits = [asyncio.create_task(engine.failed()), asyncio.create_task(stopped.wait())]
+        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        for task in (progress, *waits):
+            task.cancel()
+        for task in done:
+            task.result()
     finally:
         end_soon()
         await running.stop()

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evergrid import __version__
 from evergrid.cli import check, demo, gateway, key, pipeline, run, tail
 from evergrid.cli.manners import politely
 from evergrid.config import load
 from evergrid.config.settings import Settings
+from evergrid.version import __version__
 
 _EPILOG = """\
 The configuration is evergrid.yaml in this directory unless -c or EVERGRID_CONFIG names

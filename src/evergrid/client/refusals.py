@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import aiohttp
 import msgspec
 
@@ -32,13 +34,21 @@ def unreachable(error: Exception, where: str) -> ClientError:
             where=where,
             remedy="Pass ca= with the PEM file of the authority that signed it.",
         )
-    reason = str(error) or ("it took too long" if isinstance(error, TimeoutError) else repr(error))
     return Unreachable(
-        f"the gateway cannot be reached ({reason})",
+        f"the gateway cannot be reached ({_reason(error)})",
         where=where,
         remedy="Check the address, and that the gateway runs.",
         retry=True,
     )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return "it took too long"
+    if isinstance(error, OSError) and error.errno:
+        # Names that cannot be resolved have negative numbers, and words of their own.
+        return os.strerror(error.errno) if error.errno > 0 else str(error.strerror)
+    return str(error) or type(error).__name__
 
 
 def refused(status: int, where: str, body: bytes = b"") -> ClientError:

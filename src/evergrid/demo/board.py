@@ -34,6 +34,7 @@ class Board:
         self._columns: Sequence[Column] = ()
         self._steps: list[str] = []
         self._broker = ""
+        self._gateway = ""
         self._generation: Generation | None = None
         self._bad = ""
         self._trouble = ""
@@ -80,6 +81,13 @@ class Board:
         with self._lock:
             self._broker = address
 
+    def gateway(self, address: str) -> None:
+        """Where to open the tables; empty while nobody serves them."""
+        with self._lock:
+            if address and address != self._gateway:
+                self._add(f"The tables are served at {address}")
+            self._gateway = address
+
     def pipeline_started(self) -> None:
         """From now on a change is a sign of life; those before were another process's."""
         with self._lock:
@@ -121,6 +129,7 @@ class Board:
                 words=self._words,
                 live=self._is_live(now),
                 broker=self._broker,
+                gateway=self._gateway,
                 generation=generation.number if generation else None,
                 join=_join_type(generation, self._focus),
                 steps=tuple(self._steps),

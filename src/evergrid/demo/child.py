@@ -1,4 +1,4 @@
-"""The pipeline as a process of the demo's: on a leash, its words in a file, started again."""
+"""A process of the demo's: on a leash, its words in a file, started again when it falls."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import Protocol
 
-from evergrid.demo.board import Board
 from evergrid.kafka import leash
 
 _STOP_SECONDS = 3.5  # what is cut off is done again at the next start
@@ -19,13 +19,22 @@ _LAST_BYTES = 4096
 _TIME = re.compile(r"^\d\d:\d\d:\d\d ")
 
 
-class PipelineChild:
-    """Runs `evergrid pipeline` until stopped; `hold` stays open as long as it does."""
+class Watch(Protocol):
+    """Whoever wants to know how a child is."""
 
-    def __init__(self, config: Path, log: Path, board: Board, hold: int) -> None:
+    def started(self) -> None: ...
+    def says(self, words: str) -> None: ...
+    def ended(self, trouble: str) -> None: ...
+
+
+class Child:
+    """Runs one of Evergrid's commands until stopped; `hold` stays open as long as it does."""
+
+    def __init__(self, command: str, config: Path, log: Path, watch: Watch, hold: int) -> None:
+        self._name = command
         self._config = config
         self._log = log
-        self._board = board
+        self._watch = watch
         self._hold = hold
         self._process: leash.Leashed | None = None
         self._said_from = 0
@@ -40,12 +49,12 @@ class PipelineChild:
             for name, value in os.environ.items()
             if not name.upper().startswith("EVERGRID_") or name in _KEPT_VARIABLES
         }
-        command = [sys.executable, "-m", "evergrid", "pipeline", "-c", str(self._config)]
+        command = [sys.executable, "-m", "evergrid", self._name, "-c", str(self._config)]
         with self._log.open("ab") as output:
             self._said_from = output.tell()
             self.started_at = time.time()
             self._process = leash.start(command, output, env, hold=(self._hold,))
-        self._board.pipeline_started()
+        self._watch.started()
 
     def look(self) -> None:
         """Pass on what it says; start it again when it is time to."""
@@ -56,9 +65,8 @@ class PipelineChild:
         code = self._process.poll()
         said = self._last_words()
         if code is None:
-            # Its progress in rows comes through the manifest.
-            if not said.startswith(" "):
-                self._board.step("Waiting for live rows." if " is live: " in said else said)
+            if said:
+                self._watch.says(said)
             return
         self._process.stop(0.0)
         self._process = None
@@ -66,7 +74,7 @@ class PipelineChild:
         self._wait = 1.0 if calm or not self._wait else min(_LONGEST_WAIT_SECONDS, 2 * self._wait)
         self._due = time.monotonic() + self._wait
         said = said.strip().removeprefix("evergrid: ") or f"exit code {code}"
-        self._board.pipeline_ended(f"The pipeline ended ({said}); again in {self._wait:.0f} s.")
+        self._watch.ended(f"The {self._name} ended ({said}); again in {self._wait:.0f} s.")
 
     def stop(self) -> None:
         if self._process is not None:
@@ -78,4 +86,4 @@ class PipelineChild:
             end = file.seek(0, os.SEEK_END)
             file.seek(max(self._said_from, end - _LAST_BYTES))
             lines = file.read().decode(errors="replace").rstrip().splitlines()
-        return _TIME.sub("", lines[-1]) if lines else "Starting the pipeline."
+        return _TIME.sub("", lines[-1]) if lines else ""

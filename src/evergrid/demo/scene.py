@@ -5,7 +5,8 @@ Everything is in one directory:
     evergrid.yaml      the configuration in effect; `evergrid tail … -c` it reads the tables
     broker/            the Kafka broker's files
     pipeline/          the pipeline's data_dir
-    log/pipeline.log   what the pipeline said
+    keys.yaml          the hash of the gateway's key
+    log/               what pipeline and gateway said
     lock               held while a demo runs here
 """
 
@@ -52,9 +53,9 @@ class Scene(msgspec.Struct, frozen=True):
     def config_file(self) -> Path:
         return self.directory / "evergrid.yaml"
 
-    @property
-    def pipeline_log(self) -> Path:
-        return self.directory / "log" / "pipeline.log"
+    def log(self, part: str) -> Path:
+        """Where one of the processes writes what it says."""
+        return self.directory / "log" / f"{part}.log"
 
     @property
     def focus(self) -> str:
@@ -81,10 +82,13 @@ class Scene(msgspec.Struct, frozen=True):
             rate=self.choices.rate,
         )
 
-    def at(self, bootstrap: str) -> Settings:
-        """The settings once the broker has an address."""
+    def at(self, bootstrap: str, gateway_port: int) -> Settings:
+        """The settings once broker and gateway have their addresses."""
         return msgspec.structs.replace(
             self.settings,
+            gateway=msgspec.structs.replace(
+                self.settings.gateway, port=gateway_port, keys=self.directory / "keys.yaml"
+            ),
             kafka=Kafka(*(Connection(n, bootstrap) for n in ("source", "control", "internal"))),
         )
 

@@ -151,7 +151,9 @@ def _style(row: RowView, column: Column) -> str:
 
 def _footer(view: View, width: int) -> list[Text]:
     words = view.words
+    address = (view.gateway, "bold underline") if view.gateway else ("not served yet", "dim")
     lines = [
+        Text.assemble((" Tables at       ", "dim"), address),
         Text.assemble((" Follow a table: ", "dim"), words.tail_command),
         Text.assemble(
             (" Ctrl-C", "bold"),

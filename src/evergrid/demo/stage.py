@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import os
 import shutil
+import socket
+from pathlib import Path
 
 from evergrid.config import show
+from evergrid.config.settings import Gateway, Settings
 from evergrid.demo.board import Board
-from evergrid.demo.child import PipelineChild
+from evergrid.demo.child import Child
 from evergrid.demo.producer import EventProducer
 from evergrid.demo.scene import Scene
 from evergrid.demo.watcher import Watcher
+from evergrid.demo.watches import GatewayWatch, PipelineWatch
+from evergrid.gateway.key import Key, hashed, new_secret
+from evergrid.gateway.keyfile import add_key, remove_key
 from evergrid.kafka import jars, topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.folder import take_lock
@@ -19,6 +26,7 @@ from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import ConfigError
 
 _PARTITIONS = 2
+_KEY_NAME = "demo"
 
 
 class Stage:
@@ -30,7 +38,8 @@ class Stage:
         self._broker = EmbeddedBroker(scene.directory / "broker", scene.choices.port)
         self._lock: int | None = None
         self._producer: EventProducer | None = None
-        self._child: PipelineChild | None = None
+        self._child: Child | None = None
+        self._gateway: Child | None = None
         self._watcher: Watcher | None = None
 
     def claim(self) -> None:
@@ -58,7 +67,7 @@ class Stage:
         )
         self._broker.start()
         board.broker(self._broker.bootstrap)
-        settings = scene.at(self._broker.bootstrap)
+        settings = scene.at(self._broker.bootstrap, _free_port(scene.settings.gateway))
         scene.config_file.write_text(show(settings), encoding="utf-8")
         sources = {name: source.topic for name, source in settings.sources.items()}
         topics.create(
@@ -69,7 +78,10 @@ class Stage:
             settings.kafka.source, sources, scene.choices.rate, scene.choices.seed
         )
         self._producer.start()
-        child = PipelineChild(scene.config_file, scene.pipeline_log, board, self._lock)
+        self._open_gateway(settings)
+        child = Child(
+            "pipeline", scene.config_file, scene.log("pipeline"), PipelineWatch(board), self._lock
+        )
         self._child = child
         child.start()
         prefix = settings.internal_topics.prefix
@@ -78,10 +90,22 @@ class Stage:
         )
         self._watcher.start()
 
+    def _open_gateway(self, settings: Settings) -> None:
+        """Serve the tables, for a key that is made anew each time and shown on the screen."""
+        assert self._lock is not None
+        scene, gateway = self._scene, settings.gateway
+        self._board.step("Starting the gateway.")
+        secret = _demo_key(gateway.keys)
+        address = f"http://{gateway.host}:{gateway.port}/#key={secret}"
+        watch = GatewayWatch(self._board, lambda: address)
+        self._gateway = Child("gateway", scene.config_file, scene.log("gateway"), watch, self._lock)
+        self._gateway.start()
+
     def look(self) -> None:
         """Start again what fell over."""
-        if self._child is not None:
-            self._child.look()
+        for child in (self._child, self._gateway):
+            if child is not None:
+                child.look()
         if self._watcher is not None:
             self._watcher.look()
         if not _is_alive(self._broker.pid):
@@ -93,8 +117,9 @@ class Stage:
             self._producer.stop()
         if self._watcher is not None:
             self._watcher.stop()
-        if self._child is not None:
-            self._child.stop()
+        for child in (self._gateway, self._child):
+            if child is not None:
+                child.stop()
         self._broker.stop()
         if self._lock is not None:
             os.close(self._lock)
@@ -111,9 +136,11 @@ class Stage:
                 shutil.rmtree(scene.directory / name, ignore_errors=True)
         elif (broker / "data").exists():
             self._board.step("Going on with the data of the last time; --fresh starts over.")
-        scene.pipeline_log.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileNotFoundError):
-            scene.pipeline_log.replace(scene.pipeline_log.with_suffix(".log.1"))
+        for part in ("pipeline", "gateway"):
+            log = scene.log(part)
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                log.replace(log.with_suffix(".log.1"))
 
     def _restart_broker(self) -> None:
         before = self._broker.bootstrap
@@ -125,6 +152,29 @@ class Stage:
                 f"the broker ended, and another program has taken its address {before}",
                 remedy="Start the demo again.",
             )
+
+
+def _demo_key(path: Path) -> str:
+    """A fresh secret for the demo's key, which may do everything."""
+    with contextlib.suppress(ConfigError):  # there is none from an earlier time
+        remove_key(path, _KEY_NAME)
+    secret = new_secret()
+    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    add_key(path, Key(_KEY_NAME, hashed(secret), control=True, created=now))
+    return secret
+
+
+def _free_port(gateway: Gateway) -> int:
+    """The configured port, or any other when somebody has it."""
+    for port in (gateway.port, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((gateway.host, port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    return gateway.port
 
 
 def _is_alive(pid: int | None) -> bool:

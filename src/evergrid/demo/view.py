@@ -47,6 +47,7 @@ class View(msgspec.Struct, frozen=True):
     words: Words
     live: bool = False
     broker: str = ""
+    gateway: str = ""
     generation: int | None = None
     join: str = ""
     steps: Sequence[str] = ()

@@ -9,31 +9,30 @@ loop is busy with one, what happens meanwhile becomes part of the next.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import TypeVar
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import NoReturn, TypeVar
 
 import pyarrow as pa
 
-from evergrid.changelog.batches import RowReader
 from evergrid.changelog.feed import Feed, Key
 from evergrid.config.settings import Settings
 from evergrid.gateway.deliveries import Delivery, Load, TableInfo, Ticket
 from evergrid.gateway.export import Export
 from evergrid.gateway.hub import Hub, Pace
+from evergrid.gateway.intake import Intake
 from evergrid.gateway.keeper import Keeper, Segment, Situation
 from evergrid.gateway.pane import Moment
-from evergrid.gateway.segments import segments
 from evergrid.protocol.messages import Resume
 from evergrid.views.query import Query, Window
 
 Say = Callable[[str], None]
 Answer = TypeVar("Answer")
 
-_READ_SECONDS = 0.1
 _IDLE_SECONDS = 0.5
 _HOUSEKEEPING_SECONDS = 1.0
 _BUSY_SECONDS = 0.02  # jobs in a row before what changed is published
@@ -47,7 +46,8 @@ class Engine:
         gateway = settings.gateway
         self.instance = secrets.token_hex(8)
         self._say = say
-        self._feed = Feed(settings.kafka.internal, settings.internal_topics.prefix)
+        feed = Feed(settings.kafka.internal, settings.internal_topics.prefix)
+        self._intake = Intake(feed, self._take_in, self._turn, say)
         pace = Pace(
             frame_seconds=gateway.frame_interval_ms / 1000,
             linger_seconds=gateway.linger_seconds,
@@ -66,6 +66,8 @@ class Engine:
         self._not_before = 0.0
         self._next_housekeeping = 0.0
         self._view_seconds = 0.0
+        self._failed = asyncio.Event()
+        self.failure: Exception | None = None
 
     # Called on the event loop
 
@@ -118,6 +120,12 @@ class Engine:
             message="",
         )
 
+    async def failed(self) -> NoReturn:
+        """Wait for what ends the engine, which should never be, and raise it."""
+        await self._failed.wait()
+        assert self.failure is not None
+        raise self.failure
+
     async def stop(self) -> None:
         """End both threads."""
         self._stopping.set()
@@ -151,6 +159,10 @@ class Engine:
     # The engine's thread
 
     def _run(self) -> None:
+        with self._watched():
+            self._work()
+
+    def _work(self) -> None:
         while not self._stopping.is_set():
             self._do_jobs()
             self._keep_house()
@@ -160,6 +172,8 @@ class Engine:
                 self._hub.publish(self._moment())
             self._view_seconds += time.thread_time() - began
             self._hand_over(self._hub.deliveries())
+            while self._hub.problems:
+                self._say(self._hub.problems.pop())
             if growing:
                 self._jobs.put(lambda: None)  # do not wait for a job: there is work
 
@@ -188,6 +202,7 @@ class Engine:
         if now >= self._next_housekeeping:
             self._next_housekeeping = now + _HOUSEKEEPING_SECONDS
             self._keeper.expire()
+            self._keeper.look()
 
     def _hand_over(self, deliveries: Sequence[Delivery]) -> None:
         if not deliveries:
@@ -223,6 +238,15 @@ class Engine:
     def _moment(self) -> Moment:
         return Moment(0, self._hub.tick, time.monotonic(), time.time_ns() // 1000)
 
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        """A thread that falls takes the engine with it: nobody must look at tables that stand."""
+        try:
+            yield
+        except Exception as error:
+            self.failure = error
+            self._call(self._failed.set)
+
     def _call(self, callback: Callable[[], None]) -> None:
         """Have the loop call it; a loop that is closed has nobody left to tell."""
         assert self._loop is not None
@@ -234,35 +258,14 @@ class Engine:
     # The feed's thread
 
     def _run_feed(self) -> None:
-        readers: dict[Key, RowReader] = {}
-        last = Situation()
-        told = ""
-        while not self._stopping.is_set():
-            news = self._feed.read(_READ_SECONDS)
-            now = Situation(news.followed, news.reached, news.manifest, news.down)
-            if now.followed != last.followed:
-                tables = {followed.key: followed.target.table for followed in now.followed}
-                readers = {
-                    key: readers.get(key) or RowReader(table) for key, table in tables.items()
-                }
-                self._jobs.put(lambda now=now: self._keeper.turn(now))  # type: ignore[misc]
-            for arrivals in news.arrivals:
-                made, bad = segments(arrivals.records, readers[arrivals.key])
-                for record in bad:
-                    self._say(
-                        f"{record.topic}, partition {record.partition}, offset {record.offset}: "
-                        "not a row of this table. It is left out."
-                    )
-                self._queue(lambda k=arrivals.key, m=made: self._apply(k, m))  # type: ignore[misc]
-            if now != last or news.arrivals:
-                self._jobs.put(lambda now=now: self._keeper.turn(now))  # type: ignore[misc]
-            if news.down != told:
-                self._say(
-                    f"{news.down} Going on when it is back." if news.down else "Kafka is back."
-                )
-                told = news.down
-            last = now
-        self._feed.close()
+        with self._watched():
+            self._intake.run(self._stopping)
+
+    def _take_in(self, key: Key, made: Sequence[Segment]) -> None:
+        self._queue(lambda: self._apply(key, made))
+
+    def _turn(self, situation: Situation) -> None:
+        self._jobs.put(lambda: self._keeper.turn(situation))
 
     def _queue(self, job: Callable[[], None]) -> None:
         """Hand a batch to the engine, as soon as it is not too far behind."""

@@ -12,6 +12,7 @@ from evergrid.gateway.door import Door
 from evergrid.gateway.key import Key, KeyProblem
 from evergrid.gateway.place import KeyFinder
 from evergrid.gateway.refusal import UNFORESEEN, Refusal, refusal_of
+from evergrid.gateway.wishes import shown
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import PATH
 from evergrid.views.query import QueryError
@@ -21,7 +22,7 @@ Say = Callable[[str], None]
 
 # Whatever is not named here needs a key, so that nothing is open by oversight.
 PUBLIC = frozenset(("/", "/livez", "/readyz", "/openapi.json"))
-KEY = "evergrid.key"
+KEY = web.RequestKey("key", Key)
 _METHODS = "GET, HEAD, OPTIONS"
 _SCHEME = "bearer "
 
@@ -61,7 +62,7 @@ class Gate:
         except ConnectionError:
             raise  # the client is gone, there is nobody to answer
         except Exception as error:
-            self._say(f"{request.method} {request.path}: {type(error).__name__}: {error}")
+            self._say(f"{request.method} {shown(request.path)}: {type(error).__name__}: {error}")
             return failure(Code.INTERNAL, UNFORESEEN)
 
     def _admit(self, request: web.Request) -> None:
@@ -102,8 +103,7 @@ class Gate:
 
 def key_of(request: web.Request) -> Key | None:
     """The key that the request proved in its header."""
-    key = request.get(KEY)
-    return key if isinstance(key, Key) else None
+    return request.get(KEY)
 
 
 def _is_public(request: web.Request) -> bool:

@@ -9,7 +9,6 @@ from typing import Protocol
 import pyarrow as pa
 from aiohttp import web
 
-from evergrid import __version__
 from evergrid.config.settings import Gateway
 from evergrid.gateway.api import Api
 from evergrid.gateway.counts import Counts
@@ -25,6 +24,7 @@ from evergrid.gateway.place import KeyFinder, Place
 from evergrid.gateway.pulse import Delays
 from evergrid.gateway.switchboard import Switchboard
 from evergrid.protocol.messages import PATH, Resume
+from evergrid.version import __version__
 from evergrid.views.query import Query, Window
 
 _tickets = itertools.count(1)  # of the whole process: no number is ever used twice

@@ -6,7 +6,8 @@ Everything it has to say is collected with `deliveries`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -63,6 +64,7 @@ class Hub:
         self._out: list[Delivery] = []
         self._sequence = 0
         self.tick = 1
+        self.problems: list[str] = []  # for the log of whoever runs this
 
     # Tables
 
@@ -96,7 +98,8 @@ class Hub:
             return
         rows = store.rows(applied.changed)
         for holder in self._holders_of(store.table.name):
-            holder.update(store, rows, applied.removed)
+            with self._alone(holder):
+                holder.update(store, rows, applied.removed)
 
     # Viewers
 
@@ -118,7 +121,8 @@ class Hub:
             return
         self._viewers[ticket] = viewer
         self._tell(ticket, viewer, shelf.condition)
-        self._attach(ticket, holder, viewer, resume, moment)
+        with self._alone(holder):
+            self._attach(ticket, holder, viewer, resume, moment)
 
     def move(self, ticket: Ticket, window: Window, moment: Moment) -> None:
         """Let a ticket look at another window of its view."""
@@ -127,7 +131,8 @@ class Hub:
             return
         holder = self._detach(ticket, viewer, moment.now)
         viewer.window = window
-        self._attach(ticket, holder, viewer, None, moment)
+        with self._alone(holder):
+            self._attach(ticket, holder, viewer, None, moment)
 
     def close(self, ticket: Ticket, now: float) -> None:
         """Take a ticket back; nothing comes for it any more."""
@@ -141,7 +146,8 @@ class Hub:
         """Make one piece of the views that are being made; whether there is more to do."""
         for holder in list(self._holders.values()):
             if holder.is_growing:
-                holder.grow()
+                with self._alone(holder):
+                    holder.grow()
                 return True
         return False
 
@@ -149,7 +155,8 @@ class Hub:
         """Publish what changed, where it is due, and drop what nobody looked at for a while."""
         for key, holder in list(self._holders.items()):
             if holder.dirty and holder.is_shown and holder.due <= moment.now:
-                self._publish(holder, moment)
+                with self._alone(holder):
+                    self._publish(holder, moment)
             self._forget_idle(key, holder, moment.now)
 
     def due(self) -> float | None:
@@ -215,6 +222,18 @@ class Hub:
             for pane in holder.panes.values():
                 for ticket in pane.tickets:
                     self._tell(ticket, self._viewers[ticket], Condition(Live.WAITING, text))
+
+    @contextlib.contextmanager
+    def _alone(self, holder: Holder) -> Iterator[None]:
+        """Whatever goes wrong with one view ends that view, and harms no other."""
+        try:
+            yield
+        except Exception as error:
+            self.problems.append(f"A view of {holder.key.table} failed ({error!r}).")
+            self._holders.pop(holder.key, None)
+            for ticket in [t for pane in holder.panes.values() for t in pane.tickets]:
+                self._viewers.pop(ticket, None)
+                self._out.append(Refused(ticket, Code.VIEW_FAILED, _FAILED))
 
     def _attach(
         self,
@@ -288,6 +307,7 @@ class Hub:
 
 
 _LATE_SECONDS = 0.1
+_FAILED = "This view could not be kept up to date. That is a fault of ours: please report it."
 
 
 def no_such_table(name: str) -> Condition:

@@ -22,6 +22,11 @@ from evergrid.gateway.rate import Rate
 from evergrid.protocol.messages import Live
 from evergrid.store.table import TableStore
 
+# A pipeline beats every 5 seconds.
+_SILENT_SECONDS = 20.0
+_LONG_SECONDS = 120.0
+_GRACE_SECONDS = 6.0
+
 # Rows to upsert, or ids to delete, in the order of the changelog.
 Segment: TypeAlias = pa.RecordBatch | Sequence[str]
 
@@ -55,6 +60,7 @@ class Keeper:
         self._shown: dict[str, Key] = {}
         self._situation = Situation()
         self._fresh_at = 0
+        self._pulse_at = time.monotonic()
         self.rows_applied = 0
 
     @property
@@ -72,13 +78,19 @@ class Keeper:
 
     def turn(self, situation: Situation) -> None:
         """Act on how the feed is: begin, show, or give up tables, and say how they are."""
+        if situation.manifest.pulse != self._situation.manifest.pulse:
+            self._pulse_at = time.monotonic()
         self._situation = situation
-        if not situation.down:
-            self._fresh_at = time.time_ns() // 1000
         self._begin(situation.followed)
         self._show()
         self._give_up()
-        for name in {*self._shown, *situation.manifest.tables()}:
+        self.look()
+
+    def look(self) -> None:
+        """Say how the tables are, also when nothing has come."""
+        if not self._trouble():
+            self._fresh_at = time.time_ns() // 1000
+        for name in {*self._shown, *self._situation.manifest.tables()}:
             self._hub.condition(name, self._condition(name))
 
     def apply(self, key: Key, segments: Sequence[Segment]) -> None:
@@ -159,9 +171,9 @@ class Keeper:
     def _condition(self, name: str) -> Condition:
         situation = self._situation
         shown = name in self._shown
-        if situation.down and shown:
-            since = self._fresh_at
-            return Condition(Live.STALE, f"{situation.down} Going on when it is back.", since)
+        trouble = self._trouble()
+        if trouble and shown:
+            return Condition(Live.STALE, f"{trouble} Going on when it is back.", self._fresh_at)
         if shown:
             return Condition(Live.LIVE, "")
         target = self._targets().get(name)
@@ -170,6 +182,20 @@ class Keeper:
             return Condition(Live.LOADING, situation.down or "The table is about to be loaded.")
         text = f"Loading: {reached.done:,} of {reached.total:,} changes."
         return Condition(Live.LOADING, situation.down or text, 0, reached.done, reached.total)
+
+    def _trouble(self) -> str:
+        """Why what is shown may be old, in a sentence; empty when it is fresh."""
+        situation = self._situation
+        if situation.down:
+            return situation.down
+        pulse = situation.manifest.pulse
+        if not pulse:
+            return ""  # written by something that has none
+        silent = time.monotonic() - self._pulse_at
+        age = time.time() - pulse / 1e6  # by two machines' clocks, so only when it is large
+        if silent > _SILENT_SECONDS or (age > _LONG_SECONDS and silent > _GRACE_SECONDS):
+            return "The pipeline does not run."
+        return ""
 
     def _info(self, name: str) -> TableInfo:
         condition = self._condition(name)

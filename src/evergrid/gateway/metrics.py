@@ -57,7 +57,7 @@ def _tables(tables: Sequence[TableInfo]) -> Iterator[str]:
             (_labels(table=table.name), number) for table, number in zip(tables, value, strict=True)
         ]
 
-    gauges = {
+    gauges: dict[str, tuple[str, Sequence[Number]]] = {
         "table_rows": ("Rows in the table.", [t.rows for t in tables]),
         "table_bytes": ("Memory that the table takes.", [t.bytes for t in tables]),
         "table_max_bytes": ("Memory that it may take.", [t.max_bytes for t in tables]),

@@ -136,11 +136,10 @@ def _switch(text: str) -> bool:
 
 
 def _format(text: str) -> Format:
-    try:
-        return Format(text)
-    except ValueError:
-        known = ", ".join(format_.value for format_ in Format)
-        raise _bad(f"there is no format {shown(text)}", f"There are {known}.") from None
+    by_name = {format_.value: format_ for format_ in Format}
+    if text not in by_name:
+        raise _bad(f"there is no format {shown(text)}", f"There are {', '.join(by_name)}.")
+    return by_name[text]
 
 
 def accepted(accept: str | None) -> Format:

@@ -19,4 +19,4 @@ class Refusal(EvergridError):
 
 def refusal_of(error: QueryError) -> Refusal:
     """A query's fault as the protocol names it."""
-    return Refusal(Code(error.fault.value), error.sentence())
+    return Refusal(Code[error.fault.name], error.sentence())

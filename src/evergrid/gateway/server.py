@@ -10,14 +10,14 @@ import ssl
 
 from aiohttp import web
 
-from evergrid.config.settings import Gateway, Tls
+from evergrid.config.settings import Gateway, GatewayLimits, Tls
 from evergrid.gateway.door import check_binding
 from evergrid.gateway.gate import Say
 from evergrid.gateway.house import Engine, House
 from evergrid.gateway.place import KeyFinder
 from evergrid.gateway.pulse import measure
-from evergrid.gateway.threshold import Threshold
-from evergrid.model.errors import ConfigError
+from evergrid.gateway.threshold import Reception, Threshold
+from evergrid.model.errors import BrokenPromise, ConfigError
 
 BACKLOG = 1024
 KEEPALIVE_SECONDS = 30.0
@@ -26,6 +26,7 @@ HEADER_ROOM = 1024
 
 # Who serves tells people what they must know by `say`; stack traces are not among that.
 _silence = logging.getLogger("evergrid.gateway.http")
+_silence.setLevel(logging.CRITICAL + 1)  # not even put together
 _silence.addHandler(logging.NullHandler())
 _silence.propagate = False
 
@@ -83,20 +84,10 @@ async def serve(gateway: Gateway, engine: Engine, keys: KeyFinder, say: Say) -> 
         port = int(listener.sockets[0].getsockname()[1])
         house = House(gateway, port, engine, keys, say)
         runner = web.AppRunner(
-            house.app(entrance.spoke),
-            handle_signals=False,
-            access_log=None,
-            logger=_silence,
-            keepalive_timeout=KEEPALIVE_SECONDS,
-            shutdown_timeout=SHUTDOWN_SECONDS,
-            # A filter may be as long in an address as in a message.
-            max_line_size=gateway.limits.message_bytes + HEADER_ROOM,
+            house.app(entrance.spoke), handle_signals=False, shutdown_timeout=SHUTDOWN_SECONDS
         )
         await runner.setup()
-        server = runner.server
-        if server is None:
-            raise ConfigError("aiohttp made no server", remedy="Please report this.")
-        entrance.threshold = Threshold(server, lambda: len(server.connections), gateway.limits)
+        entrance.threshold = _threshold(runner, gateway.limits)
         running = Running(_address(gateway, port), port, engine, house, listener)
         await running.begin(runner, entrance.threshold)
     except OSError as error:
@@ -106,6 +97,26 @@ async def serve(gateway: Gateway, engine: Engine, keys: KeyFinder, say: Say) -> 
         listener.close()
         raise
     return running
+
+
+def _threshold(runner: web.AppRunner, limits: GatewayLimits) -> Threshold:
+    server = runner.server
+    if server is None:
+        raise BrokenPromise("aiohttp made no server")
+    loop = asyncio.get_running_loop()
+
+    def reception() -> Reception:
+        return Reception(
+            server,
+            loop=loop,
+            access_log=_silence,
+            logger=_silence,
+            keepalive_timeout=KEEPALIVE_SECONDS,
+            # A filter may be as long in an address as in a message.
+            max_line_size=limits.message_bytes + HEADER_ROOM,
+        )
+
+    return Threshold(reception, lambda: len(server.connections), limits)
 
 
 class _Entrance:

@@ -1,7 +1,7 @@
-"""Who has connected and not said a word yet: few at once, and not for long.
+"""Where connections arrive: who has not said a word yet, and who says what is no HTTP.
 
 A TCP connection costs memory before any request could be refused, so it is counted from
-the moment it is there.
+the moment it is there. Silent ones are few at once, and not for long.
 """
 
 from __future__ import annotations
@@ -10,9 +10,36 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from aiohttp.web_protocol import RequestHandler
+from aiohttp import web
 
 from evergrid.config.settings import GatewayLimits
+from evergrid.gateway.answers import failure
+from evergrid.gateway.refusal import UNFORESEEN
+from evergrid.protocol.codes import Code
+
+
+class Reception(web.RequestHandler):
+    """aiohttp's handler of one connection, but what it refuses itself is said in our words."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        if request.writer.output_size > 0:
+            raise ConnectionError("half of an answer is sent: only breaking off can say so")
+        if status == 400:
+            answer = failure(Code.BAD_PARAMETER, "this is no HTTP request that we understand.")
+        else:
+            answer = failure(Code.INTERNAL, UNFORESEEN)
+        answer.headers["Server"] = "evergrid"
+        answer.headers["X-Content-Type-Options"] = "nosniff"
+        answer.force_close()
+        return answer
 
 
 class Threshold:
@@ -20,7 +47,7 @@ class Threshold:
 
     def __init__(
         self,
-        handler: Callable[[], RequestHandler],
+        handler: Callable[[], Reception],
         open_now: Callable[[], int],
         limits: GatewayLimits,
     ) -> None:
@@ -29,7 +56,7 @@ class Threshold:
         self._most_silent = limits.strangers
         self._most = limits.connections + limits.strangers
         self._seconds = limits.login_seconds
-        self._silent: dict[RequestHandler, float] = {}
+        self._silent: dict[web.RequestHandler, float] = {}
         self.turned_away = 0
 
     def __call__(self) -> asyncio.BaseProtocol:
@@ -40,7 +67,7 @@ class Threshold:
         self._silent[handler] = time.monotonic()
         return handler
 
-    def spoke(self, handler: RequestHandler) -> None:
+    def spoke(self, handler: web.RequestHandler) -> None:
         self._silent.pop(handler, None)
 
     def look(self, now: float) -> None:

@@ -45,7 +45,7 @@ class Socket(web.WebSocketResponse):
         await self.prepare(request)
         if self._link is None:
             raise ConnectionResetError("the client left during its handshake")
-        self._link.set_write_buffer_limits(high=0)
+        self._link.set_write_buffer_limits(high=1, low=0)  # with 0, TLS would wait for ever
         if (plain := self._link.get_extra_info("socket")) is not None:
             with contextlib.suppress(OSError):
                 plain.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)

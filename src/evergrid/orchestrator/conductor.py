@@ -31,6 +31,7 @@ from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import generations
 from evergrid.orchestrator.decide import Begin, decide, missing_topics
+from evergrid.orchestrator.heart import Heart
 from evergrid.orchestrator.progress import ProgressTeller
 from evergrid.orchestrator.supervisor import Supervisor
 from evergrid.pipeline.bootstrap import bootstrap
@@ -55,6 +56,7 @@ class Conductor:
         self._spark_started = spark_started
         self._writer: ManifestWriter | None = None
         self._spark: Session | None = None
+        self._heart: Heart | None = None
 
     def run(self) -> NoReturn:
         """Run until stopped from outside (by an exception in this thread)."""
@@ -62,6 +64,11 @@ class Conductor:
         system = generations.make_system_topics(settings)
         self._writer = ManifestWriter(settings.kafka.internal, settings.internal_topics.prefix)
         self._writer.system(system)
+        # A writer of its own: when the broker is away, both wait, and neither for the other.
+        self._heart = Heart(
+            ManifestWriter(settings.kafka.internal, settings.internal_topics.prefix)
+        )
+        self._heart.start()
         found = self._source_topics()
         manifest = load_manifest(settings.kafka.internal, settings.internal_topics.prefix)
         generation, reason = self._resume_or_begin(manifest, found)
@@ -76,6 +83,8 @@ class Conductor:
             generation = None
 
     def close(self) -> None:
+        if self._heart is not None:
+            self._heart.stop()
         if self._spark is not None:
             end_session(self._spark)
 

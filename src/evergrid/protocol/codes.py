@@ -64,6 +64,7 @@ class Code(enum.Enum):
     UNKNOWN_SUB = "unknown_sub", 400
     TOO_MANY_WINDOWS = "too_many_windows", 429
     TOO_MANY_VIEWS = "too_many_views", 503, 0, True
+    VIEW_FAILED = "view_failed", 500
     BAD_TABLE_NAME = "bad_table_name", 400
     UNKNOWN_COLUMN = "unknown_column", 400
     BAD_FILTER = "bad_filter", 400

@@ -69,6 +69,7 @@ class LocalGateway:
             limits=limits,
         )
         self.said: list[str] = []
+        self.secrets: dict[str, str] = {}
         self.secret = self.new_key("all")
         self.engine = LocalEngine(limits.views)
         self.loop = asyncio.new_event_loop()
@@ -76,8 +77,8 @@ class LocalGateway:
         self._thread = threading.Thread(target=self.loop.run_forever, name="local-gateway")
 
     def new_key(self, name: str, tables: Sequence[str] = ("*",)) -> str:
-        """The secret of another key."""
-        secret = new_secret()
+        """The secret of another key; a gateway that runs knows it within a second."""
+        secret = self.secrets[name] = new_secret()
         add_key(self.settings.keys, Key(name, hashed(secret), tuple(tables)))
         return secret
 

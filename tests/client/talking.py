@@ -1,0 +1,49 @@
+"""A desk without a socket: what it says, and what it is told."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from evergrid.client.desk import Desk
+from evergrid.client.subscription import Subscription
+from evergrid.protocol.messages import (
+    ClientMessage,
+    Hello,
+    decode_client,
+)
+from evergrid.views.query import Query, Window
+from tests.client.scripted import welcome
+
+NOW = 1_767_225_600.0
+USERS = Query("users_ui")
+TOP = Window(0, 300)
+
+
+def said(desk: Desk) -> list[ClientMessage]:
+    """All that waits to be said, in order."""
+    messages: list[ClientMessage] = []
+    while (text := desk.outbox.take()) is not None:
+        messages.append(decode_client(text))
+    return messages
+
+
+def logged_in(desk: Desk, instance: str = "first") -> list[ClientMessage]:
+    desk.connected()
+    assert said(desk) == [Hello(1)]
+    desk.text(welcome(instance), NOW)
+    return said(desk)
+
+
+def opened(desk: Desk, query: Query = USERS, window: Window = TOP) -> Subscription:
+    return desk.open(query, window, lambda: None)
+
+
+def number(subscription: Subscription) -> int:
+    assert subscription.sub is not None
+    return subscription.sub
+
+
+def ids(subscription: Subscription) -> list[str]:
+    rows: pa.Table = subscription.now().rows
+    found: list[str] = rows["_id"].to_pylist()
+    return found
