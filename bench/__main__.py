@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import boundary, history, latency, report, sustained
+from bench import boundary, history, latency, loading, report, sustained, views
 from bench.figure import Bench, Cases, Figure, Row
 from bench.machine import ROOT, look
 from bench.page import PAGE, render
@@ -16,7 +16,9 @@ from bench.report import Report
 from bench.screen import say, show
 from evergrid.model.errors import EvergridError
 
-BENCHES = {module.BENCH.name: module.BENCH for module in (latency, boundary, sustained, history)}
+_SPARK = (latency, boundary, sustained, history)
+_GATEWAY = (loading, views)
+BENCHES = {module.BENCH.name: module.BENCH for module in (*_SPARK, *_GATEWAY)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

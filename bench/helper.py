@@ -15,12 +15,20 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from bench import load, watch
+from bench import intake, load, viewing, watch
 from bench.machine import ROOT
 from evergrid.kafka import leash
 from evergrid.model.errors import EvergridError, LinkError
 
-Task = load.Past | load.Steady | load.Backlog | watch.Watch
+Task = (
+    load.Past
+    | load.Steady
+    | load.Backlog
+    | watch.Watch
+    | intake.Intake
+    | viewing.Batches
+    | viewing.Creating
+)
 Result = TypeVar("Result")
 
 _numbers = itertools.count(1)
@@ -71,12 +79,25 @@ class Helper(Generic[Result]):
 def main(task_file: Path, output: Path) -> int:
     task: Task = msgspec.json.decode(task_file.read_bytes(), type=Task)
     try:
-        result = watch.run(task) if isinstance(task, watch.Watch) else load.run(task)
+        output.write_bytes(msgspec.json.encode(_run(task)))
     except EvergridError as error:
         print(error.sentence())
         return 1
-    output.write_bytes(msgspec.json.encode(result))
     return 0
+
+
+def _run(task: Task) -> object:
+    match task:
+        case watch.Watch():
+            return watch.run(task)
+        case intake.Intake():
+            return intake.run(task)
+        case viewing.Batches():
+            return viewing.run_batches(task)
+        case viewing.Creating():
+            return viewing.run_creating(task)
+        case _:
+            return load.run(task)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
@@ -10,8 +11,19 @@ import pytest
 from evergrid.client import Live, connect_async
 from evergrid.client.errors import Unreachable
 from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.proxy import FaultProxy, Way
 from tests.client.people import LIMIT, QUICK, column, connected, ids, person, until_async
-from tests.client.proxy import Proxy
+
+
+@pytest.fixture
+def way(gateway: LocalGateway) -> Iterator[FaultProxy]:
+    """A way to the gateway, which goes by its address too."""
+    with FaultProxy(gateway.port) as proxy:
+        gateway.stop()
+        names = (f"127.0.0.1:{proxy.port}",)
+        gateway.settings = msgspec.structs.replace(gateway.settings, hosts=names)
+        gateway.start()
+        yield proxy
 
 
 def test_a_gateway_that_stops_and_starts_again(gateway: LocalGateway) -> None:
@@ -27,7 +39,6 @@ def test_a_gateway_that_stops_and_starts_again(gateway: LocalGateway) -> None:
             assert window.stale_since is not None
             with pytest.raises(Unreachable, match="that the gateway runs"):
                 await client.tables()
-            gateway.engine.instance = "another"
             await asyncio.to_thread(gateway.start)
             gateway.delete("users_ui", ["0:0"])
             window = await until_async(windows, lambda window: ids(window) == ["0:1", "0:2"])
@@ -40,48 +51,72 @@ def test_a_gateway_that_stops_and_starts_again(gateway: LocalGateway) -> None:
     asyncio.run(scene())
 
 
-def behind(gateway: LocalGateway, port: int) -> str:
-    """Have the gateway go by a proxy's address."""
-    gateway.stop()
-    gateway.settings = msgspec.structs.replace(gateway.settings, hosts=(f"127.0.0.1:{port}",))
-    gateway.start()
-    return f"http://127.0.0.1:{port}"
+FAULTS: dict[str, Callable[[FaultProxy], None]] = {
+    "ended": lambda way: way.cut(),
+    "broken off": lambda way: way.reset(),
+    "ended within a frame": lambda way: way.break_after(100, Way.DOWN, reset=False),
+    "broken off within a frame": lambda way: way.break_after(100, Way.DOWN),
+    "broken off after the header": lambda way: way.break_after(70, Way.DOWN),
+}
 
 
-def test_after_a_cut_the_window_goes_on_where_it_was(gateway: LocalGateway) -> None:
+@pytest.mark.parametrize("fault", FAULTS)
+def test_after_a_fault_the_window_goes_on_where_it_was(
+    gateway: LocalGateway, way: FaultProxy, fault: str
+) -> None:
     async def scene() -> None:
-        async with Proxy(gateway.port) as proxy:
-            url = await asyncio.to_thread(behind, gateway, proxy.port)
-            async with connect_async(url, gateway.secret, patience=QUICK) as client:
-                windows = client.windows("users_ui", limit=5)
-                first = await until_async(windows, lambda window: window.live)
-                for number in range(3):
-                    proxy.cut()
-                    await until_async(windows, lambda window: window.state is Live.STALE)
-                    window = await until_async(windows, lambda window: window.live)
-                    assert ids(window) == ids(first)
-                    gateway.upsert("users_ui", [person(0, age=number + 100)])
-                    window = await until_async(
-                        windows,
-                        lambda window, age=number + 100: column(window, "age")[0] == age,  # type: ignore[misc]
-                    )
-                    assert window.sequence > first.sequence
+        async with connect_async(way.address, gateway.secret, patience=QUICK) as client:
+            windows = client.windows("users_ui", limit=5)
+            window = await until_async(windows, lambda window: window.live)
+            for age in range(100, 104):
+                sequence = window.sequence
+                FAULTS[fault](way)
+                gateway.upsert("users_ui", [person(0, age=age)])
+                window = await until_async(
+                    windows,
+                    lambda window, age=age: window.live and column(window, "age")[0] == age,  # type: ignore[misc]
+                )
+                assert ids(window) == [f"0:{number}" for number in range(5)]
+                assert window.sequence > sequence
+        assert way.connections > 4
 
     asyncio.run(scene())
 
 
-def test_a_connection_that_only_looks_alive_is_found_out(gateway: LocalGateway) -> None:
+def test_a_connection_that_only_looks_alive_is_found_out(
+    gateway: LocalGateway, way: FaultProxy
+) -> None:
     async def scene() -> None:
-        async with Proxy(gateway.port) as proxy:
-            url = await asyncio.to_thread(behind, gateway, proxy.port)
-            async with connect_async(url, gateway.secret, patience=QUICK) as client:
-                windows = client.windows("users_ui", limit=1)
-                await until_async(windows, lambda window: window.live)
-                proxy.freeze()
-                gateway.upsert("users_ui", [person(0, age=77)])
-                stale = await until_async(windows, lambda window: window.state is Live.STALE)
-                assert "no word from the gateway for 15 s" in stale.message
-                proxy.thaw()
-                await until_async(windows, lambda window: column(window, "age") == [77])
+        async with connect_async(way.address, gateway.secret, patience=QUICK) as client:
+            windows = client.windows("users_ui", limit=1)
+            await until_async(windows, lambda window: window.live)
+            way.hold()
+            gateway.upsert("users_ui", [person(0, age=77)])
+            stale = await until_async(windows, lambda window: window.state is Live.STALE)
+            assert "no word from the gateway for 15 s" in stale.message
+            way.heal()
+            await until_async(windows, lambda window: column(window, "age") == [77])
+
+    asyncio.run(scene())
+
+
+def test_over_a_thin_line_the_newest_arrives_and_not_everything(
+    gateway: LocalGateway, way: FaultProxy
+) -> None:
+    async def scene() -> None:
+        async with connect_async(way.address, gateway.secret, patience=QUICK) as client:
+            windows = client.windows("users_ui", limit=200)
+            await until_async(windows, lambda window: window.live)
+            way.limit(400_000, Way.DOWN)
+            for age in range(100):
+                rows = [person(n, age=age, email="x" * 100) for n in range(200)]
+                await asyncio.to_thread(gateway.upsert, "users_ui", rows)
+            seen = 0
+            async with asyncio.timeout(LIMIT):
+                async for window in windows:
+                    seen += 1
+                    if column(window, "age") == [99] * 200:
+                        break
+            assert seen < 60
 
     asyncio.run(scene())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from evergrid.changelog.batches import RowReader
 from evergrid.changelog.feed import Arrivals, Feed, Key, News
 from evergrid.gateway.keeper import Segment, Situation
@@ -48,7 +50,8 @@ class Intake:
                 one.key: self._readers.get(one.key) or RowReader(one.target.table)
                 for one in now.followed
             }
-            self._turn(now)
+            # Not how far it is: these very changes have not been handed on yet.
+            self._turn(msgspec.structs.replace(now, reached={}))
         for arrivals in news.arrivals:
             self._hand_on(arrivals)
         if now != self._last:

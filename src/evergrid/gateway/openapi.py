@@ -143,10 +143,11 @@ def _live_path() -> Json:
     operation: Json = {
         "summary": f"The live protocol: a WebSocket, sub-protocol {SUBPROTOCOL}.",
         "security": [{"key": []}, {}],
-        "responses": {"101": {"description": "Hands shaken; `hello` comes next."}},
+        "responses": {
+            "101": {"description": "Hands shaken; `hello` comes next."},
+            **_errors((Code.UNSUPPORTED_PROTOCOL, Code.TOO_MANY_CONNECTIONS)),
+        },
     }
-    errors = _errors((Code.UNSUPPORTED_PROTOCOL, Code.TOO_MANY_CONNECTIONS))
-    operation["responses"] = {"101": {"description": "Hands shaken; `hello` is next."}, **errors}
     return {"get": operation}
 
 

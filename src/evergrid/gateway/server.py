@@ -45,6 +45,11 @@ class Running:
         self._runner: web.AppRunner | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
+    @property
+    def routes(self) -> tuple[str, ...]:
+        """Every path that is served."""
+        return tuple(self._house.routes())
+
     def __repr__(self) -> str:
         return f"<a gateway at {self.address}>"
 

@@ -95,6 +95,11 @@ class LocalGateway:
         assert self._running is not None, "the gateway is stopped"
         return self._running.port
 
+    @property
+    def routes(self) -> tuple[str, ...]:
+        assert self._running is not None, "the gateway is stopped"
+        return self._running.routes
+
     def __enter__(self) -> Self:
         self._thread.start()
         self.start()
