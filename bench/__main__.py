@@ -8,7 +8,19 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import boundary, history, latency, loading, report, sustained, views
+from bench import (
+    boundary,
+    endtoend,
+    fanout,
+    history,
+    latency,
+    loading,
+    rebuild,
+    report,
+    stall,
+    sustained,
+    views,
+)
 from bench.figure import Bench, Cases, Figure, Row
 from bench.machine import ROOT, look
 from bench.page import PAGE, render
@@ -17,7 +29,7 @@ from bench.screen import say, show
 from evergrid.model.errors import EvergridError
 
 _SPARK = (latency, boundary, sustained, history)
-_GATEWAY = (loading, views)
+_GATEWAY = (loading, views, rebuild, fanout, endtoend, stall)
 BENCHES = {module.BENCH.name: module.BENCH for module in (*_SPARK, *_GATEWAY)}
 
 

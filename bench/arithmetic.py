@@ -43,3 +43,20 @@ def at(course: Sequence[tuple[float, float]], x: float) -> float:
 def longest_gap(times: Iterable[float]) -> float:
     """The longest time in which nothing came, between the first and the last."""
     return max((after - before for before, after in pairwise(sorted(times))), default=0.0)
+
+
+def delays(sent: Iterable[float], seen: Sequence[tuple[float, float]]) -> list[float]:
+    """How long until each thing sent was seen: `seen` are (when, the newest thing seen then).
+
+    Something that was never seen itself was seen with the first newer one; what nothing
+    newer followed is left out.
+    """
+    ordered = sorted(seen)
+    found: list[float] = []
+    place = 0
+    for moment in sorted(sent):
+        while place < len(ordered) and ordered[place][1] < moment:
+            place += 1
+        if place < len(ordered):
+            found.append(ordered[place][0] - moment)
+    return found

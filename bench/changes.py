@@ -19,6 +19,7 @@ from evergrid.kafka.sending import Sender
 
 _STAMP = re.compile(rb"@(\d{16})")
 _FLUSH_SECONDS = 300.0
+_LINGER_MS = 5
 
 
 class Fill(msgspec.Struct, frozen=True, tag=True):
@@ -49,22 +50,23 @@ def fill(task: Fill) -> Written:
     sender = Sender(_connection(task.bootstrap), **{"linger.ms": 50})
     rows = JoinedRows(KEYS, start_for(task.rows, now_us()))
     for number in range(task.rows):
-        sender.send(task.topic, rows.value(number), row_id(number))
+        sender.send(task.topic, rows.value(number), row_id(number), partition=number % 2)
     sender.flush(_FLUSH_SECONDS)
     return Written()
 
 
 def beat(task: Beat) -> Written:
-    sender = Sender(_connection(task.bootstrap), **{"linger.ms": 0})
+    # Just long enough, and to one partition, that the rows of a beat come as one batch.
+    sender = Sender(_connection(task.bootstrap), **{"linger.ms": _LINGER_MS})
     rows = JoinedRows(KEYS, now_us())
     stop = Path(task.stop)
     beats: list[int] = []
     due = time.monotonic()
     while not stop.exists():
         stamp = now_us()
-        for number in range(task.rows):
+        for number in range(0, 2 * task.rows, 2):
             value = rows.value(number, len(beats) + 1, stamp, f"@{stamp}")
-            sender.send(task.topic, value, row_id(number))
+            sender.send(task.topic, value, row_id(number), partition=0)
         sender.flush()
         beats.append(stamp)
         due += 1 / task.per_second

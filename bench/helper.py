@@ -9,13 +9,14 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, TypeVar
 
 import msgspec
 
-from bench import intake, load, viewing, watch
+from bench import changes, crowd, deaf, intake, knocks, load, onlooker, viewing, watch
 from bench.machine import ROOT
 from evergrid.kafka import leash
 from evergrid.model.errors import EvergridError, LinkError
@@ -28,6 +29,13 @@ Task = (
     | intake.Intake
     | viewing.Batches
     | viewing.Creating
+    | changes.Fill
+    | changes.Beat
+    | crowd.Crowd
+    | crowd.Probes
+    | deaf.Deaf
+    | knocks.Knocks
+    | onlooker.Onlooker
 )
 Result = TypeVar("Result")
 
@@ -87,17 +95,23 @@ def main(task_file: Path, output: Path) -> int:
 
 
 def _run(task: Task) -> object:
-    match task:
-        case watch.Watch():
-            return watch.run(task)
-        case intake.Intake():
-            return intake.run(task)
-        case viewing.Batches():
-            return viewing.run_batches(task)
-        case viewing.Creating():
-            return viewing.run_creating(task)
-        case _:
-            return load.run(task)
+    run: Callable[[Task], object] = _RUNS.get(type(task), load.run)
+    return run(task)
+
+
+_RUNS: Mapping[type, Callable[..., object]] = {
+    watch.Watch: watch.run,
+    intake.Intake: intake.run,
+    viewing.Batches: viewing.run_batches,
+    viewing.Creating: viewing.run_creating,
+    changes.Fill: changes.fill,
+    changes.Beat: changes.beat,
+    crowd.Crowd: crowd.run_crowd,
+    crowd.Probes: crowd.run_probes,
+    deaf.Deaf: deaf.run,
+    knocks.Knocks: knocks.run,
+    onlooker.Onlooker: onlooker.run,
+}
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 
 import msgspec
 
 from bench.arithmetic import percentile
 from bench.figure import Bench, Cases, Value
-from bench.helper import Helper
+from bench.helper import Helper, Task
 from bench.load import Loaded, Steady, accounts_among, now_us
 from bench.screen import say
 from bench.stage import LARGE, SMALL, Stage, State, live_stage
@@ -62,13 +63,20 @@ def cases(quick: bool) -> Cases:
     }
 
 
-def stream(stage: Stage, plan: Plan) -> Stream:
-    """Send a steady stream, read what comes of it, keep what came after the warm-up."""
+# Who reads: told how many accounts will come, and for how many seconds to wait for them.
+Reader = Callable[[int, float], Task]
+
+
+def stream(stage: Stage, plan: Plan, reading: Reader | None = None) -> Stream:
+    """Send a steady stream, read what comes of it, keep what came after the warm-up.
+
+    Without a reader of its own, the changelog is read.
+    """
     count = RATE * (plan.warm_seconds + plan.seconds)
     accounts = accounts_among(count)
     limit = plan.warm_seconds + plan.seconds + _GRACE_SECONDS
     say(f"  {RATE:,} rows/s for {plan.warm_seconds} + {plan.seconds} seconds")
-    watch = Watch(stage.bootstrap, stage.changelog, stage.ends(), accounts, now_us(), limit)
+    watch = (reading or _watching(stage))(accounts, limit)
     load = Steady(stage.bootstrap, count, RATE, plan.keys)
     with (
         Helper(watch, Watched, stage.folder) as reader,
@@ -95,6 +103,11 @@ def stream(stage: Stage, plan: Plan) -> Stream:
         missing=accounts - watched.accounts,
         cores=in_use,
     )
+
+
+def _watching(stage: Stage) -> Reader:
+    place = (stage.bootstrap, stage.changelog, stage.ends())
+    return lambda accounts, limit: Watch(*place, accounts, now_us(), limit)
 
 
 def milliseconds(name: str, microseconds: float) -> Value:

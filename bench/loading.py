@@ -18,7 +18,9 @@ def cases(quick: bool) -> Cases:
     sizes = (200_000,) if quick else (1_000_000, 5_000_000)
     wanted = [(rows, KEYS, f"{KEYS:,} people") for rows in sizes]
     wanted.append((sizes[0], sizes[0], "each with texts of its own"))
-    return {f"{rows:,} rows, {words}": partial(_measure, rows, keys) for rows, keys, words in wanted}
+    return {
+        f"{rows:,} rows, {words}": partial(_measure, rows, keys) for rows, keys, words in wanted
+    }
 
 
 def _measure(rows: int, keys: int) -> tuple[Value, ...]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.version import __version__
 from evergrid.kafka import jars
 from evergrid.kafka.java import java_command
+from evergrid.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 

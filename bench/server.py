@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from bench.stage import environment
 from bench.usage import Usage, usage
 from evergrid.config import load
 from evergrid.gateway.key import Key, hashed, new_secret
@@ -33,7 +34,9 @@ class GatewayServer:
         self.key = new_secret()
         self.began = time.monotonic()
         add_key(load(config, {}).gateway.keys, Key("bench", hashed(self.key)))
-        self._process = EvergridProcess(["gateway", "-c", str(config)], folder / "gateway.txt")
+        self._process = EvergridProcess(
+            ["gateway", "-c", str(config)], folder / "gateway.txt", env=environment()
+        )
         self._process.wait_for_words("Serving at", _START_SECONDS)
         found = _SERVING.search(self._process.said())
         assert found is not None
@@ -97,3 +100,9 @@ class GatewayServer:
 
 def read_metrics(text: str) -> Metrics:
     return {name: float(value) for name, value in _SAMPLE.findall(text)}
+
+
+def mean_delay(before: Metrics, after: Metrics) -> float:
+    """How late the event loop was between two looks, in milliseconds on average."""
+    late = after["loop_delay_seconds_sum"] - before["loop_delay_seconds_sum"]
+    return 1000 * late / (after["loop_delay_seconds_count"] - before["loop_delay_seconds_count"])

@@ -65,6 +65,7 @@ class Stage:
     def __init__(self, folder: Path, broker: EmbeddedBroker) -> None:
         self.folder = folder
         self.data = folder / "data"
+        self.config = folder / "evergrid.yaml"
         self.bootstrap = broker.bootstrap
         self.connection = broker.connection()
         self.changelog = table_topic(PREFIX, GENERATION, TABLE)
@@ -101,11 +102,11 @@ class Stage:
                 }
             },
             "spark": {"batch": f"{batch_seconds}s"},
+            "gateway": {"port": 0},
         }
-        file = self.folder / "evergrid.yaml"
-        file.write_text(yaml.safe_dump(settings, sort_keys=False))
+        self.config.write_text(yaml.safe_dump(settings, sort_keys=False))
         self._pipeline = EvergridProcess(
-            ["pipeline", "-c", str(file)], self.folder / "screen.txt", env=_environment()
+            ["pipeline", "-c", str(self.config)], self.folder / "screen.txt", env=environment()
         )
 
     @property
@@ -188,7 +189,7 @@ def live_stage(
         yield stage
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Ours without the settings that would win over the generated file."""
     kept = ("EVERGRID_CACHE",)
     return {

@@ -88,7 +88,7 @@ class _Log:
             if record.value is None:
                 continue
             row = self._decoder.decode(record.value)
-            account, user = _stamp(row.accountType), _stamp(row.name)
+            account, user = stamp_of(row.accountType), stamp_of(row.name)
             newer = max(account, user)
             if newer < self._since_us:
                 continue
@@ -98,6 +98,6 @@ class _Log:
             self.age.append(arrived - newer)
 
 
-def _stamp(text: str | None) -> int:
+def stamp_of(text: str | None) -> int:
     """The moment that a live message carries; 0 for a message of the past."""
     return int(text) if text is not None and text.isdigit() else 0

@@ -4,100 +4,129 @@ from __future__ import annotations
 
 import datetime
 import json
+from decimal import Decimal
 
+import pyarrow as pa
 import pytest
 from rich.cells import cell_len
 
-from evergrid.changelog.codec import Change, Row
-from evergrid.changelog.follower import Arrival, Followed
 from evergrid.cli.lines import Style, TableLines, as_json
+from evergrid.cli.news import Mark, News, all_new
+from evergrid.client.table import arrow_type
 from evergrid.config import load
-from evergrid.model.generation import Generation, State, TableTopic, Times
 
 TODAY = datetime.date(2026, 3, 1)
-WRITTEN = round(datetime.datetime(2026, 3, 1, 9, 5, 7, 120_000).timestamp() * 1000)
-SETTINGS = load(None, {})
-GENERATION = Generation(4, State.CURRENT, {}, {}, {}, {}, Times(created=1))
-FOLLOWED = Followed(TableTopic(SETTINGS.joined_tables()[0], "t", 2), GENERATION)
+AT = round(datetime.datetime(2026, 3, 1, 9, 5, 7, 120_000).timestamp() * 1_000_000)
+COLUMNS = load(None, {}).joined_tables()[0].columns
+SCHEMA = pa.schema([("_id", pa.string()), *((c.name, arrow_type(c.type)) for c in COLUMNS)])
 PLAIN = Style(width=110, colour=False)
+BEYOND_CALENDARS = 2**62
 
-ANN: Row = {
+ANN: dict[str, object] = {
+    "_id": "0:1",
     "userId": "U1",
     "name": "Ann Lee",
     "email": "ann@example.com",
     "age": 7,
-    "accounts_userId": None,
-    "accountType": None,
-    "balance": "-12.50",
-    "ts": 1,
+    "balance": Decimal("-12.50"),
+    "ts": AT,
     "_users_topic": "users",
 }
 
 
-def arrival(row_id: str, row: Row | None) -> Arrival:
-    return Arrival("final_ui", Change(row_id, row), WRITTEN, True)
+def table_lines(style: Style = PLAIN) -> TableLines:
+    return TableLines("final_ui", 4, COLUMNS, style)
+
+
+def rows(*some: dict[str, object]) -> pa.Table:
+    return pa.Table.from_pylist(list(some), SCHEMA)
+
+
+def one(**cells: object) -> News:
+    return all_new(rows(ANN | cells))
 
 
 def test_the_header_names_table_generation_and_columns() -> None:
-    title, names = TableLines(FOLLOWED, PLAIN).header()
+    title, names = table_lines().header()
     assert title == "final_ui · generation 4"
-    assert names.split()[:4] == ["written", "userId", "name", "email"]
+    assert names.split()[:4] == ["ts", "userId", "name", "email"]
     assert "_users_topic" not in names
+    assert TableLines("quarantine", 0, COLUMNS, PLAIN).header()[0] == "quarantine"
 
 
-def test_a_new_row_a_known_one_and_a_deletion_have_their_marks() -> None:
-    lines = TableLines(FOLLOWED, PLAIN)
-    changes = [arrival("0:1", ANN), arrival("0:1", ANN), arrival("0:1", None), arrival("0:1", ANN)]
-    shown = lines.lines(changes, TODAY)[1:]
-    assert [line[0] for line in shown] == ["+", "~", "-", "+"]
-    assert shown[0].startswith("+ 09:05:07.120  U1")
-    assert shown[2] == "- 09:05:07.120  row 0:1 deleted"
+def test_a_new_row_a_changed_one_and_a_deleted_one_have_their_marks() -> None:
+    news = News(("0:9",), (Mark.NEW, Mark.AGAIN), rows(ANN, ANN))
+    shown = table_lines().lines(news, TODAY)[1:]
+    assert [line[0] for line in shown] == ["-", "+", "~"]
+    assert shown[0] == "- row 0:9 deleted"
+    assert shown[1].startswith("+ 09:05:07.120  U1")
+
+
+def test_a_row_of_another_day_has_its_date() -> None:
+    line = table_lines().lines(one(), TODAY + datetime.timedelta(days=1))[-1]
+    assert line.startswith("+ 2026-03-01 09:05:07.120  ")
 
 
 def test_numbers_stand_under_the_right_end_of_their_names() -> None:
-    heading, line = TableLines(FOLLOWED, PLAIN).lines([arrival("0:1", ANN)], TODAY)
+    heading, line = table_lines().lines(one(), TODAY)
     assert line.index("-12.50") + 6 == heading.index("balance") + 7
-    assert line.index("7  ") == heading.index("age") + 2
+    assert line.index("7  ", 20) == heading.index("age") + 2
 
 
 @pytest.mark.parametrize("width", [40, 80, 110, 300])
 def test_every_line_fits_whatever_a_row_holds(width: int) -> None:
-    lines = TableLines(FOLLOWED, Style(width=width, colour=False))
-    wild = {**ANN, "name": "李" * 500, "email": "x" * 5000, "balance": "9" * 16 + ".99"}
-    shown = lines.lines([arrival("0:1", ANN), arrival("0:2", wild)], TODAY)
-    assert max(map(cell_len, shown)) <= width
+    lines = table_lines(Style(width=width, colour=False))
+    wild = ANN | {
+        "name": "李" * 500,
+        "email": "x" * 5000,
+        "balance": Decimal("9" * 16 + ".99"),
+        "ts": BEYOND_CALENDARS,
+    }
+    assert max(map(cell_len, lines.lines(all_new(rows(ANN, wild)), TODAY))) <= width
 
 
 def test_columns_that_do_not_fit_are_counted_in_the_header() -> None:
-    title, _ = TableLines(FOLLOWED, Style(width=50, colour=False)).header()
+    title, _ = table_lines(Style(width=50, colour=False)).header()
     assert "more columns do not fit" in title
 
 
 def test_names_are_repeated_only_when_columns_had_to_grow() -> None:
-    lines = TableLines(FOLLOWED, PLAIN)
-    lines.lines([arrival("0:1", ANN)], TODAY)
-    assert len(lines.lines([arrival("0:2", ANN)], TODAY)) == 1
-    assert len(lines.lines([arrival("0:3", {**ANN, "name": "Ann Elizabeth Lee"})], TODAY)) == 2
+    lines = table_lines()
+    lines.lines(one(), TODAY)
+    assert len(lines.lines(one(), TODAY)) == 1
+    assert len(lines.lines(one(name="Ann Elizabeth Lee"), TODAY)) == 2
 
 
 def test_nulls_are_dim_and_marks_coloured_only_where_colour_is_wanted() -> None:
-    line = TableLines(FOLLOWED, Style(width=110, colour=True)).lines([arrival("0:1", ANN)], TODAY)
+    line = table_lines(Style(width=110, colour=True)).lines(one(), TODAY)
     assert "\x1b[32m+\x1b[0m" in line[1]
     assert "\x1b[2m–" in line[1]
-    assert "\x1b" not in "".join(TableLines(FOLLOWED, PLAIN).lines([arrival("0:1", ANN)], TODAY))
+    assert "\x1b" not in "".join(table_lines().lines(one(), TODAY))
 
 
 def test_a_row_cannot_steer_the_terminal() -> None:
-    bad = {**ANN, "name": "\x1b]0;owned\x07"}
-    shown = TableLines(FOLLOWED, PLAIN).lines([arrival("0:1\x1b", bad)], TODAY)
-    assert "\x1b" not in "".join(shown)
+    bad = News(("0:1\x1b",), (Mark.NEW,), rows(ANN | {"name": "\x1b]0;owned\x07"}))
+    assert "\x1b" not in "".join(table_lines().lines(bad, TODAY))
 
 
 def test_all_columns_are_shown_when_asked_for() -> None:
-    _, names = TableLines(FOLLOWED, Style(width=400, colour=False, all_columns=True)).header()
+    _, names = table_lines(Style(width=400, colour=False, all_columns=True)).header()
     assert "_accounts_offset" in names
+    assert names.split().count("ts") == 1
 
 
-def test_json_has_the_id_and_the_whole_row() -> None:
-    assert json.loads(as_json(arrival("0:1", ANN))) == {"id": "0:1", "row": ANN}
-    assert json.loads(as_json(arrival("0:1", None))) == {"id": "0:1", "row": None}
+def test_json_has_the_id_and_the_whole_row_as_over_http() -> None:
+    gone, there = as_json(News(("0:9",), (Mark.NEW,), rows(ANN | {"ts": 1_767_225_600_123_456})))
+    assert json.loads(gone) == {"id": "0:9", "row": None}
+    change = json.loads(there)
+    assert change["id"] == "0:1"
+    assert set(change["row"]) == {column.name for column in COLUMNS}
+    assert change["row"]["balance"] == "-12.50"
+    assert change["row"]["ts"] == "2026-01-01T00:00:00.123456Z"
+    assert change["row"]["age"] == 7
+    assert change["row"]["accountType"] is None
+
+
+def test_json_has_times_that_no_calendar_has() -> None:
+    (line,) = as_json(one(ts=BEYOND_CALENDARS))
+    assert json.loads(line)["row"]["ts"].startswith("148108-")

@@ -101,6 +101,8 @@ def test_spark_settings_keep_the_case_they_are_written_in(load_text: Load) -> No
     ("variable", "value"),
     [
         ("EVERGRID_CONFIG", "/etc/evergrid.yaml"),
+        ("EVERGRID_URL", "https://tables.example.com"),
+        ("EVERGRID_KEY", "something secret"),
         ("EVERGRID_CACHE", "/var/cache/evergrid"),
         ("EVERGRID_IVY_SETTINGS", "/etc/ivysettings.xml"),
         ("EVERGRID_TEST_SEED", "7"),

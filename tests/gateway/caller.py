@@ -186,6 +186,7 @@ class Caller:
             if opcode == TEXT and b'"heart"' in payload:
                 self.say(type="heart")
             assert opcode == TEXT, f"the connection ended: {payload!r}"
+            assert b'"error"' not in payload, payload
 
     def ending(self) -> tuple[str, int]:
         """The code of the error that ends the connection, and the number it is closed with."""

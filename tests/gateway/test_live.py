@@ -257,10 +257,7 @@ def test_a_reader_that_stops_is_dropped_and_the_others_see_everything(
             turn += 1
             gateway.upsert("people", [wide(offset, turn) for offset in range(10)])
             assert healthy.watch().header.rows == 10
-        with pytest.raises(ConnectionError):
-            while stuck.socket.recv(65536):
-                pass
-            raise ConnectionError("closed")
+        stuck.rest()  # ends, because the connection does
     assert gateway.said == []
 
 
@@ -364,8 +361,8 @@ def test_an_address_that_cannot_be_bound_is_named(tmp_path: Path, host: str, wor
 def test_tls_is_built_in(tmp_path: Path) -> None:
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]
-        + ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)],
+        f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost "
+        f"-keyout {key} -out {certificate}".split(),
         check=True,
         capture_output=True,
     )

@@ -18,6 +18,7 @@ from evergrid.gateway.session import Session
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Closed, Failed, Live, Resume, ServerHeart, State, Welcome
 from evergrid.testing.gateway import LIMITS
+from evergrid.views.predicate import MAX_NESTING
 from evergrid.views.query import Window
 
 Kind = TypeVar("Kind")
@@ -208,8 +209,8 @@ def test_a_filter_may_be_deep_but_not_bottomless(talk: Talk) -> None:
             inner = {"and": [inner]}
         return inner
 
-    only(OpenWindow, talk.open(1, filter=nested(32)))
-    assert refused(talk.open(2, filter=nested(33))) == (Code.BAD_FILTER.value, 2)
+    only(OpenWindow, talk.open(1, filter=nested(MAX_NESTING)))
+    assert refused(talk.open(2, filter=nested(MAX_NESTING + 1))) == (Code.BAD_FILTER.value, 2)
 
 
 @pytest.mark.parametrize(

@@ -166,23 +166,24 @@ class Feed:
         wanted = {followed.target.topic: followed for followed in _wanted(self._manifest)}
         there = topics.describe(self._connection, list(wanted))
         before = self._followed
-        self._followed = {topic: f for topic, f in wanted.items() if topic in there}
-        for topic, followed in self._followed.items():
+        coming = {topic: f for topic, f in wanted.items() if topic in there}
+        # Nothing is changed before the broker has answered all: it may go away in the middle.
+        goals = {followed.key: self._goal(followed) for followed in coming.values()}
+        for topic, followed in coming.items():
             if before.get(topic) is None or before[topic].key != followed.key:
                 self._next[topic] = dict.fromkeys(range(followed.target.partitions), 0)
-            self._set_goal(followed)
-        keys = {followed.key for followed in self._followed.values()}
-        if self._reader is None or keys != {followed.key for followed in before.values()}:
+        self._goals.update(goals)
+        self._followed = coming
+        if self._reader is None or goals.keys() != {followed.key for followed in before.values()}:
             self._read_from_here()
 
-    def _set_goal(self, followed: Followed) -> None:
+    def _goal(self, followed: Followed) -> dict[int, int]:
         """Everything that is there now, and at least what was there when it became ready."""
-        goals = self._goals.get(followed.key)
-        if goals is None:
-            topic = followed.target.topic
-            goals = self._goals[followed.key] = topics.offsets(self._connection, topic, Edge.LATEST)
-        for partition, end in followed.target.ready_offsets.items():
-            goals[partition] = max(goals.get(partition, 0), end)
+        goal = self._goals.get(followed.key)
+        if goal is None:
+            goal = topics.offsets(self._connection, followed.target.topic, Edge.LATEST)
+        ready = followed.target.ready_offsets
+        return {p: max(goal.get(p, 0), ready.get(p, 0)) for p in {*goal, *ready}}
 
     def _read_from_here(self) -> None:
         self.close()

@@ -12,6 +12,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from asyncio.trsock import TransportSocket
+from socket import SHUT_RDWR
 
 import aiohttp
 
@@ -31,6 +33,9 @@ from evergrid.views.query import Query, Window
 MISSED_HEARTS = 3
 # For a goodbye to arrive; a peer that is gone does not answer it.
 GOODBYE_SECONDS = 1.0
+
+_GONE = -1
+_LOOK_SECONDS = 0.005
 
 
 class Link:
@@ -114,9 +119,7 @@ class Link:
             sender.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await sender
-            with contextlib.suppress(TimeoutError, aiohttp.ClientError, ConnectionError):
-                async with asyncio.timeout(GOODBYE_SECONDS):
-                    await socket.close()
+            await _part(socket)
 
     async def _connect(self) -> aiohttp.ClientWebSocketResponse:
         where = str(self._address)
@@ -135,7 +138,7 @@ class Link:
         except (aiohttp.ClientError, OSError) as error:
             raise unreachable(error, where) from None
         if socket.protocol != SUBPROTOCOL:
-            await socket.close()
+            await _part(socket)
             raise Rejected(
                 f"what answers here does not speak {SUBPROTOCOL}",
                 where=where,
@@ -198,3 +201,22 @@ class Link:
                 await socket.send_str(text)
             except (aiohttp.ClientError, ConnectionError):
                 return  # the reader hears of it, with the reason
+
+
+async def _part(socket: aiohttp.ClientWebSocketResponse) -> None:
+    """Say goodbye, and leave nothing open.
+
+    TLS says a goodbye of its own after ours and waits for the answer, which nobody hears
+    when the program's event loop ends meanwhile: so the connection is ended below it.
+    """
+    plain: TransportSocket | None = socket.get_extra_info("socket")
+    with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
+        async with asyncio.timeout(GOODBYE_SECONDS):
+            await socket.close()
+    if plain is None:
+        return
+    with contextlib.suppress(TimeoutError, OSError):
+        plain.shutdown(SHUT_RDWR)
+        async with asyncio.timeout(GOODBYE_SECONDS):
+            while plain.fileno() != _GONE:
+                await asyncio.sleep(_LOOK_SECONDS)

@@ -29,8 +29,10 @@ _NOT_A_GATEWAY = "Check the address: what answers there may not be an Evergrid g
 def unreachable(error: Exception, where: str) -> ClientError:
     """Nobody answered, or somebody whose certificate is not to be trusted."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
+        cause = getattr(error, "certificate_error", error)
         return Rejected(
-            f"the gateway's certificate is not trusted ({error})",
+            "the gateway's certificate is not trusted "
+            f"({getattr(cause, 'verify_message', '') or cause})",
             where=where,
             remedy="Pass ca= with the PEM file of the authority that signed it.",
         )

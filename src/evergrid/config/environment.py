@@ -16,7 +16,13 @@ from evergrid.config.problems import Path, Place, Problems, nearest
 
 PREFIX = "EVERGRID_"
 # They are read where they matter, before or beside any configuration.
-_NO_KEYS = ("EVERGRID_CONFIG", "EVERGRID_CACHE", "EVERGRID_IVY_SETTINGS")
+_NO_KEYS = (
+    "EVERGRID_CONFIG",
+    "EVERGRID_CACHE",
+    "EVERGRID_IVY_SETTINGS",
+    "EVERGRID_URL",
+    "EVERGRID_KEY",
+)
 _OF_TESTS = "EVERGRID_TEST_"
 # Kubernetes tells every container about a service named evergrid by variables of its own.
 _SERVICE = re.compile(r"EVERGRID_(\w+_)?(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))(_\w+)?")

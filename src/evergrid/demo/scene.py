@@ -2,10 +2,11 @@
 
 Everything is in one directory:
 
-    evergrid.yaml      the configuration in effect; `evergrid tail … -c` it reads the tables
+    evergrid.yaml      the configuration in effect
+    key                the gateway's key; with these two `evergrid tail` shows the tables
     broker/            the Kafka broker's files
     pipeline/          the pipeline's data_dir
-    keys.yaml          the hash of the gateway's key
+    keys.yaml          the key's hash, for the gateway
     log/               what pipeline and gateway said
     lock               held while a demo runs here
 """
@@ -14,6 +15,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -53,6 +56,10 @@ class Scene(msgspec.Struct, frozen=True):
     def config_file(self) -> Path:
         return self.directory / "evergrid.yaml"
 
+    @property
+    def key_file(self) -> Path:
+        return self.directory / "key"
+
     def log(self, part: str) -> Path:
         """Where one of the processes writes what it says."""
         return self.directory / "log" / f"{part}.log"
@@ -75,10 +82,10 @@ class Scene(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> Words:
-        file = shlex.quote(_short(self.config_file))
+        files = ("-c", _short(self.config_file), "--key-file", _short(self.key_file))
         return Words(
             directory=_short(self.directory),
-            tail_command=f"evergrid tail {self.focus} -c {file}",
+            tail_command=shlex.join((_program(), "tail", self.focus, *files)),
             rate=self.choices.rate,
         )
 
@@ -118,3 +125,11 @@ def _short(path: Path) -> str:
     """As one would type it here."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("..") else relative
+
+
+def _program() -> str:
+    """Evergrid's command as one would type it here: by its name only where that finds it."""
+    if shutil.which("evergrid"):
+        return "evergrid"
+    beside = Path(sys.executable).with_name("evergrid")
+    return _short(beside) if beside.exists() else "evergrid"

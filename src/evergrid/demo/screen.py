@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Sequence
 
 from rich.cells import cell_len
@@ -22,6 +23,8 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _WIDEST = 34
 _HEADINGS = ("table", "rows", "changes/s", "newest", "delay p50")
 _WIDTHS = (20, 11, 11, 12, 11)
+_OPTION = re.compile(r" (?=-c |--key-file )")  # where the command to copy may be broken
+_GOES_ON = " \\"
 
 
 def render(view: View, width: int, height: int) -> Text:
@@ -154,7 +157,7 @@ def _footer(view: View, width: int) -> list[Text]:
     address = (view.gateway, "bold underline") if view.gateway else ("not served yet", "dim")
     lines = [
         Text.assemble((" Tables at       ", "dim"), address),
-        Text.assemble((" Follow a table: ", "dim"), words.tail_command),
+        *_follow(words.tail_command, width),
         Text.assemble(
             (" Ctrl-C", "bold"),
             (f" stops · --fresh starts over · logs in {words.directory}", "dim"),
@@ -163,6 +166,27 @@ def _footer(view: View, width: int) -> list[Text]:
     for line in lines:
         line.truncate(width, overflow="ellipsis")
     return lines
+
+
+def _follow(command: str, width: int) -> list[Text]:
+    """How to follow a table; over several lines, as a shell takes them, where one is too short."""
+    head = " Follow a table: "
+    room = width - len(head) - len(_GOES_ON)
+    lines: list[str] = []
+    for part in _OPTION.split(command):
+        if lines and cell_len(f"{lines[-1]} {part}") <= room:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(part)
+    if cell_len(command) <= width - len(head):
+        lines = [command]
+    return [
+        Text.assemble(
+            (" " * len(head) if number else head, "dim"),
+            line + (_GOES_ON if number < len(lines) - 1 else ""),
+        )
+        for number, line in enumerate(lines)
+    ]
 
 
 def status_line(view: View) -> str:

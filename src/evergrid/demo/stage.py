@@ -18,7 +18,7 @@ from evergrid.demo.scene import Scene
 from evergrid.demo.watcher import Watcher
 from evergrid.demo.watches import GatewayWatch, PipelineWatch
 from evergrid.gateway.key import Key, hashed, new_secret
-from evergrid.gateway.keyfile import add_key, remove_key
+from evergrid.gateway.keyfile import KEY_MODE, add_key, remove_key
 from evergrid.kafka import jars, topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.folder import take_lock
@@ -96,6 +96,7 @@ class Stage:
         scene, gateway = self._scene, settings.gateway
         self._board.step("Starting the gateway.")
         secret = _demo_key(gateway.keys)
+        _write_secret(scene.key_file, secret)
         address = f"http://{gateway.host}:{gateway.port}/#key={secret}"
         watch = GatewayWatch(self._board, lambda: address)
         self._gateway = Child("gateway", scene.config_file, scene.log("gateway"), watch, self._lock)
@@ -162,6 +163,13 @@ def _demo_key(path: Path) -> str:
     now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     add_key(path, Key(_KEY_NAME, hashed(secret), control=True, created=now))
     return secret
+
+
+def _write_secret(path: Path, secret: str) -> None:
+    """For `evergrid tail`: a key on its command line could be read by everybody here."""
+    path.unlink(missing_ok=True)  # an earlier one may have been opened to others
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, KEY_MODE), "w") as file:
+        file.write(f"{secret}\n")
 
 
 def _free_port(gateway: Gateway) -> int:

@@ -117,7 +117,7 @@ class Engine:
             rows_applied=self._keeper.rows_applied,
             stalest_since=self._keeper.fresh_at,
             ready=self._keeper.ready,
-            message="",
+            message=self._keeper.message,
         )
 
     async def failed(self) -> NoReturn:

@@ -6,21 +6,29 @@ sent; rows that go meanwhile are left out, and rows that come meanwhile are not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
+import numpy as np
 import pyarrow as pa
 
 from evergrid.gateway.publication import record_batch
+from evergrid.store.growing import Slots
+from evergrid.store.rows import Rows
 from evergrid.store.table import TableStore
 from evergrid.views.predicate import unknown_column
 from evergrid.views.query import Query, Window
 from evergrid.views.view import View
 
 BATCH = 10_000
+_NO_SLOTS: Slots = np.empty(0, np.int64)
 
 
 class Export:
-    """`step` until it gives a batch, and on until it gives None twice: each call is a short job."""
+    """`prepare` until it is prepared, `step` until it gives None: each call is a short job.
+
+    The first batch is empty, for those who need the columns before the rows.
+    """
 
     def __init__(self, store: TableStore, query: Query, window: Window | None, tick: int) -> None:
         self._store = store
@@ -32,37 +40,40 @@ class Export:
         self.total: int | None = None  # rows in the whole view, once that is known
 
     @property
-    def view(self) -> View:
-        """To be told of changes while it is being made."""
-        return self._view
-
-    @property
     def prepared(self) -> bool:
         return self._walk is not None
+
+    def update(self, store: TableStore, changed: Rows, removed: Slots) -> None:
+        """Follow a change of the table, as long as the view is being made."""
+        if store is self._store and not self.prepared:
+            self._view.update(changed, removed)
 
     def prepare(self) -> None:
         """Take in another piece of the table."""
         if not self._view.complete:
             self._view.grow()
-        if self._view.complete:
-            self.total = len(self._view)
-            self._walk = self._batches()
+        if not self._view.complete:
+            return
+        self.total = len(self._view)
+        start, stop = self._bounds()
+        rows: Iterable[pa.RecordBatch] = self._pieces()
+        if stop - start <= BATCH:  # taken at once: a window of exactly this moment
+            rows = [self._taken(self._view.between(start, stop))]
+        self._walk = chain([self._taken(_NO_SLOTS)], rows)
 
     def step(self) -> pa.RecordBatch | None:
         """The next batch; None at the end."""
         assert self._walk is not None
         return next(self._walk, None)
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
-        start, stop = self._bounds()
-        yield record_batch(self._store, self._view.between(0, 0), self._names)
-        if stop - start <= BATCH:
-            yield record_batch(self._store, self._view.between(start, stop), self._names)
-            return
-        for slots in self._view.walk(start, stop):
-            kept = slots[self._store.present_since(slots, self._tick)]
-            for at in range(0, len(kept), BATCH):
-                yield record_batch(self._store, kept[at : at + BATCH], self._names)
+    def _pieces(self) -> Iterator[pa.RecordBatch]:
+        for slots in self._view.walk(*self._bounds()):
+            for at in range(0, len(slots), BATCH):
+                piece = slots[at : at + BATCH]
+                yield self._taken(piece[self._store.present_since(piece, self._tick)])
+
+    def _taken(self, slots: Slots) -> pa.RecordBatch:
+        return record_batch(self._store, slots, self._names)
 
     def _bounds(self) -> tuple[int, int]:
         total = len(self._view)

@@ -61,6 +61,11 @@ class Holder:
         return self._coming is not None
 
     @property
+    def is_bare(self) -> bool:
+        """Whether there is no view, neither to show nor to come."""
+        return self._shown is None and self._coming is None
+
+    @property
     def nbytes(self) -> int:
         return sum(standing.view.nbytes for standing in self._standings())
 
@@ -72,6 +77,8 @@ class Holder:
     def lose(self) -> None:
         """The table is gone: there is nothing to show any more."""
         self._shown = self._coming = None
+        for pane in self.panes.values():
+            pane.forget()
 
     def grow(self) -> bool:
         """Go on making the coming view; whether it is complete and shown now."""

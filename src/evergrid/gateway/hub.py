@@ -89,7 +89,7 @@ class Hub:
             return
         shelf.condition = condition
         for ticket, viewer in self._viewers.items():
-            if viewer.query.table == name:
+            if viewer.query.table == name and not self._is_denied(viewer, shelf):
                 self._tell(ticket, viewer, condition)
 
     def changed(self, store: TableStore, applied: Applied) -> None:
@@ -107,7 +107,8 @@ class Hub:
         self, ticket: Ticket, query: Query, window: Window, resume: int | None, moment: Moment
     ) -> None:
         """Let a ticket look at a window; `resume` is the sequence its viewer has already."""
-        shelf = self._shelf(query.table)
+        name = query.table
+        shelf = self._shelves.get(name) or _Shelf(no_such_table(name))
         viewer = _Viewer(query, window)
         try:
             holder = self._holder(query, shelf)
@@ -119,6 +120,7 @@ class Hub:
             text = f"{most} different views are open, which is the most. Try again later."
             self._out.append(Refused(ticket, Code.TOO_MANY_VIEWS, text))
             return
+        self._shelves[name] = shelf
         self._viewers[ticket] = viewer
         self._tell(ticket, viewer, shelf.condition)
         with self._alone(holder):
@@ -172,12 +174,17 @@ class Hub:
     # What it holds
 
     def counts(self) -> Mapping[str, int]:
+        holders = list(self._holders.values())  # in one step: it is asked from another thread
         return {
-            "views": len(self._holders),
-            "windows": sum(len(holder.panes) for holder in self._holders.values()),
+            "views": len(holders),
+            "windows": sum(len(holder.panes) for holder in holders),
             "tickets": len(self._viewers),
             "sequence": self._sequence,
         }
+
+    def awaited(self) -> Sequence[str]:
+        """Names of tables that somebody looks for, and that are not there."""
+        return [name for name, shelf in self._shelves.items() if shelf.store is None]
 
     def views_of(self, name: str) -> int:
         return sum(1 for _ in self._holders_of(name))
@@ -206,22 +213,29 @@ class Hub:
             if len(self._holders) >= self._pace.max_views:
                 return None
             holder = Holder(key)
-            if shelf.store is not None:
-                holder.rebase(shelf.store, shelf.generation)
-            self._holders[key] = holder
+        if shelf.store is not None and holder.is_bare:
+            holder.rebase(shelf.store, shelf.generation)
+        self._holders[key] = holder
         return holder
+
+    def _is_denied(self, viewer: _Viewer, shelf: _Shelf) -> bool:
+        """Whether the table is there, but cannot give the view that this viewer asked for."""
+        holder = self._holders.get(ViewKey.of(viewer.query))
+        return shelf.store is not None and holder is not None and holder.is_bare
 
     def _rebase(self, holder: Holder, shelf: _Shelf) -> None:
         """Follow the table to another store, or say why this view cannot be had of it."""
         assert shelf.store is not None
+        condition = shelf.condition
         try:
             holder.rebase(shelf.store, shelf.generation)
         except QueryError as error:
             holder.lose()
             text = f"This view cannot be had of the table as it is now: {error.sentence()}"
-            for pane in holder.panes.values():
-                for ticket in pane.tickets:
-                    self._tell(ticket, self._viewers[ticket], Condition(Live.WAITING, text))
+            condition = Condition(Live.WAITING, text)
+        for pane in holder.panes.values():
+            for ticket in pane.tickets:
+                self._tell(ticket, self._viewers[ticket], condition)
 
     @contextlib.contextmanager
     def _alone(self, holder: Holder) -> Iterator[None]:
@@ -255,6 +269,7 @@ class Hub:
         if was_idle:
             self._sequence += 1
             holder.publish(pane, self._numbered(moment))
+            holder.dirty = holder.dirty or pane.late
         publication = pane.publication
         if publication is None:
             return
@@ -296,6 +311,14 @@ class Hub:
                 del holder.panes[pane_key]
         if holder.idle_since is not None and holder.idle_since <= limit and not holder.panes:
             del self._holders[key]
+            self._forget_name(key.table)
+
+    def _forget_name(self, name: str) -> None:
+        """Names are invented by whoever asks: none stays that means nothing to anybody."""
+        shelf = self._shelves.get(name)
+        unknown = shelf and shelf.store is None and shelf.condition.state is Live.WAITING
+        if unknown and not self._holders_of(name):
+            del self._shelves[name]
 
     def _tell(self, ticket: Ticket, viewer: _Viewer, condition: Condition) -> None:
         if viewer.condition != condition:

@@ -72,6 +72,19 @@ class Keeper:
         )
 
     @property
+    def message(self) -> str:
+        """What it is waiting for, in a sentence, or that it has everything."""
+        if self.ready:
+            return "All tables are loaded."
+        if self._situation.down:
+            return f"{self._situation.down} Going on when it is back."
+        if not self._situation.manifest.tables():
+            return "There are no tables yet: waiting for a pipeline."
+        conditions = [self._condition(name) for name in self._situation.manifest.tables()]
+        done, total = sum(c.done for c in conditions), sum(c.total for c in conditions)
+        return f"Loading: {done:,} of {total:,} changes."
+
+    @property
     def fresh_at(self) -> int:
         """When everything was last known to be up to date."""
         return self._fresh_at
@@ -90,7 +103,8 @@ class Keeper:
         """Say how the tables are, also when nothing has come."""
         if not self._trouble():
             self._fresh_at = time.time_ns() // 1000
-        for name in {*self._shown, *self._situation.manifest.tables()}:
+        tables = self._situation.manifest.tables()
+        for name in {*self._shown, *tables, *self._hub.awaited()}:
             self._hub.condition(name, self._condition(name))
 
     def apply(self, key: Key, segments: Sequence[Segment]) -> None:
@@ -176,6 +190,9 @@ class Keeper:
             return Condition(Live.STALE, f"{trouble} Going on when it is back.", self._fresh_at)
         if shown:
             return Condition(Live.LIVE, "")
+        if name not in situation.manifest.tables():
+            down = Condition(Live.WAITING, f"{situation.down} Going on when it is back.")
+            return down if situation.down else no_such_table(name)
         target = self._targets().get(name)
         reached = situation.reached.get(target.key) if target else None
         if reached is None:

@@ -95,6 +95,10 @@ class Pane:
         self._told_at = moment.now
         return self.publication
 
+    def forget(self) -> None:
+        """Begin anew: whoever looks when there are rows again gets them all."""
+        self.publication = self._store = None
+
     def _columns(self, store: TableStore) -> tuple[Column, ...]:
         """Those that were asked for and are there; all when none were named."""
         by_name = {column.name: column for column in store.table.columns}

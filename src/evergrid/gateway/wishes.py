@@ -6,10 +6,10 @@ from evergrid.gateway.key import Key
 from evergrid.gateway.refusal import Refusal
 from evergrid.model.table import NAME
 from evergrid.protocol.codes import Code
+from evergrid.views.predicate import MAX_NESTING
 from evergrid.views.query import Filter, Query, Window
 
 FURTHEST = 2**53  # a browser counts exactly up to here
-DEEPEST_FILTER = 32  # deep enough for any form a person fills in, shallow enough for any stack
 _SHOWN = 80
 
 
@@ -52,10 +52,10 @@ def check_window(window: Window, most: int) -> None:
 def check_query(query: Query) -> None:
     """Name and shape; whether its columns exist only the engine can say."""
     check_name(query.table)
-    if query.filter is not None and _deeper(query.filter, DEEPEST_FILTER):
+    if query.filter is not None and _deeper(query.filter, MAX_NESTING):
         raise Refusal(
             Code.BAD_FILTER,
-            f"the filter is nested more than {DEEPEST_FILTER} deep",
+            f"the filter is nested more than {MAX_NESTING} deep",
             remedy="Put conditions of the same kind into one list.",
         )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from evergrid.model.types import FieldType, Kind
-from evergrid.store.growing import Mask, Slots, Values, grown
+from evergrid.store.growing import Mask, Slots, Values, sized
 from evergrid.store.pool import NULL, Pool
 
 _NARROW_DIGITS = 18  # decimals up to here fit 64 bits
@@ -52,9 +52,9 @@ class NumberColumn:
         return int(self._values.nbytes + (0 if self._valid is None else self._valid.nbytes))
 
     def reserve(self, capacity: int) -> None:
-        self._values = grown(self._values, capacity)
+        self._values = sized(self._values, capacity)
         if self._valid is not None:
-            self._valid = grown(self._valid, len(self._values), fill=True)
+            self._valid = sized(self._valid, len(self._values), fill=True)
 
     def put(self, slots: Slots, values: pa.Array) -> None:
         self._values[slots] = _numbers(values, self.wide)
@@ -113,7 +113,7 @@ class TextColumn:
         return int(self._codes.nbytes + self._pool.nbytes)
 
     def reserve(self, capacity: int) -> None:
-        self._codes = grown(self._codes, capacity, fill=NULL)
+        self._codes = sized(self._codes, capacity, fill=NULL)
 
     def put(self, slots: Slots, values: pa.Array) -> None:
         self._codes[slots] = self._pool.add(values)
@@ -123,6 +123,11 @@ class TextColumn:
     def forget(self, slots: Slots) -> None:
         """Let go of the texts of rows that are gone."""
         self._codes[slots] = NULL
+
+    def save(self) -> None:
+        """Give back the memory of texts that no row has any more, if there may be many."""
+        if self._pool.has_grown:
+            self._codes = self._pool.pack(self._codes)
 
     def take(self, slots: Slots) -> pa.StringArray:
         return self._pool.take(self._codes[slots])

@@ -15,12 +15,21 @@ Slots = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
+def enough(have: int, needed: int) -> int:
+    """How many entries to make room for, when there is room for `have` and `needed` are."""
+    return max(needed, have + have // 2, _FIRST)
+
+
 def grown(values: Values, needed: int, fill: float | None = None) -> Values:
-    """`values` with room for `needed` entries, new ones set to `fill`; itself if it has that."""
+    """`values` with room for `needed` entries and some more; itself if it has that."""
+    return values if needed <= len(values) else sized(values, enough(len(values), needed), fill)
+
+
+def sized(values: Values, size: int, fill: float | None = None) -> Values:
+    """`values` with `size` entries, new ones set to `fill`; itself if it has that."""
     have = len(values)
-    if needed <= have:
+    if size <= have:
         return values
-    size = max(needed, have + have // 2, _FIRST)
     larger = np.empty((size, *values.shape[1:]), values.dtype)
     larger[:have] = values
     if fill is not None:

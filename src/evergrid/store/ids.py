@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,8 +11,11 @@ from numpy.typing import NDArray
 
 from evergrid.model.table import ID_SEPARATOR, Table
 from evergrid.model.types import Kind
-from evergrid.store.growing import Slots, grown
+from evergrid.store.growing import Slots, sized
 from evergrid.store.index import MISSING, Parts
+
+# As we write them: anything else is no id of ours, and one with many digits is no number.
+_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 class RowIds:
@@ -35,7 +39,7 @@ class RowIds:
 
     def reserve(self, capacity: int) -> None:
         for name, part in self._stored.items():
-            self._stored[name] = grown(part, capacity, fill=0)
+            self._stored[name] = sized(part, capacity, fill=0)
 
     def parts(self, batch: pa.RecordBatch) -> Parts:
         return [self._part(name, batch.column(name)) for name in self._names]
@@ -71,7 +75,7 @@ class RowIds:
         for name, text in zip(self._names, texts, strict=True):
             if name in self._numbers:
                 parts.append(self._numbers[name].get(text, MISSING))
-            elif text.lstrip("-").isdecimal():
+            elif _NUMBER.fullmatch(text) and -(2**63) <= int(text) < 2**63:
                 parts.append(int(text))
             else:
                 return None

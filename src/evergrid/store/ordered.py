@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from evergrid.store.growing import Slots, grown
+from evergrid.store.growing import Slots, sized
 from evergrid.store.keys import Keys
 
 _ABSENT = -1
@@ -59,7 +59,7 @@ class OrderedRows:
         return int(self._label.nbytes)
 
     def reserve(self, capacity: int) -> None:
-        self._label = grown(self._label, capacity, fill=_ABSENT)
+        self._label = sized(self._label, capacity, fill=_ABSENT)
 
     def contains(self, slots: Slots) -> NDArray[np.bool_]:
         return np.asarray(self._label[slots] != _ABSENT)

@@ -17,6 +17,7 @@ NULL = -1
 # Packing reads the whole pool: worth it when at least half of it may be waste.
 _PACK_FACTOR = 2
 _PACK_FROM_BYTES = 4 << 20
+_PACK_EARLY_FACTOR = 1.25
 
 Codes = NDArray[np.int32]
 
@@ -29,6 +30,7 @@ class Pool:
         self._data: NDArray[np.uint8] = np.empty(0, np.uint8)
         self._count = 0
         self._texts: pa.LargeStringArray | None = None
+        self._packed_bytes = 0
         self._pack_at = _PACK_FROM_BYTES
 
     @property
@@ -39,6 +41,12 @@ class Pool:
     def wasteful(self) -> bool:
         """Whether packing is likely to pay."""
         return self._used_bytes() > self._pack_at
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether so much has come since it was packed that packing may pay where memory is short,
+        and does not cost more than adding it did."""
+        return self._used_bytes() > _PACK_EARLY_FACTOR * self._packed_bytes
 
     def add(self, texts: pa.StringArray) -> Codes:
         """The numbers of `texts`, in their order; -1 for null."""
@@ -63,7 +71,8 @@ class Pool:
         renumbered[np.flatnonzero(used)] = _codes(kept.indices)
         self._offsets, self._data, self._count = np.zeros(1, np.int64), np.empty(0, np.uint8), 0
         self._append(kept.dictionary)
-        self._pack_at = _PACK_FACTOR * self._used_bytes() + _PACK_FROM_BYTES
+        self._packed_bytes = self._used_bytes()
+        self._pack_at = _PACK_FACTOR * self._packed_bytes + _PACK_FROM_BYTES
         return renumbered[codes]  # null's code -1 finds the last entry, which is -1 again
 
     def _append(self, texts: pa.StringArray | pa.LargeStringArray) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evergrid.model.table import Retention, Table
 from evergrid.store.column import TextColumn, column_for
-from evergrid.store.growing import Mask, Slots, grown
+from evergrid.store.growing import Mask, Slots, enough, sized
 from evergrid.store.ids import RowIds
 from evergrid.store.index import MISSING, Parts, RowIndex
 from evergrid.store.keys import Order
@@ -46,6 +46,8 @@ class TableStore:
         self._order = Order((), table)
         self._by_age: OrderedRows | None = None
         self._oldest = np.iinfo(np.int64).max  # no row is older than this
+        self._peak = 0  # bytes beyond the cap when the rows were last found to be too many
+        self._most_rows = 0  # and how many there may be since
         self.newest = 0
 
     def __len__(self) -> int:
@@ -144,12 +146,23 @@ class TableStore:
         return Applied(_NO_SLOTS, np.concatenate(gone))
 
     def _beyond_memory(self) -> int:
-        """How many rows to drop so that memory stays within its cap: it is not given back, so
-        the rows that are there keep to the capacity that fits."""
-        if self.max_bytes is None or self.nbytes <= self.max_bytes or not len(self):
+        """How many rows to drop so that memory keeps to its cap.
+
+        The slots of rows that go are not given back but used again: memory may stay above the
+        cap. Only if it has grown further are the rows that are left too many still.
+        """
+        if self.max_bytes is None or self.nbytes <= self.max_bytes:
+            self._peak = 0
             return 0
-        fits = int(self.max_bytes * len(self) / self.nbytes)
-        return len(self) - fits
+        for column in self.columns.values():
+            if isinstance(column, TextColumn):
+                column.save()
+        held = self.nbytes
+        if held > max(self._peak, self.max_bytes):
+            fits = int(self.max_bytes * len(self) / held)
+            self._most_rows = min(self._most_rows, fits) if self._peak else fits
+            self._peak = held
+        return len(self) - self._most_rows if self._peak else 0
 
     def _oldest_first(self) -> OrderedRows:
         if self._by_age is None:
@@ -193,15 +206,23 @@ class TableStore:
     def _reserve(self, needed: int) -> None:
         if needed <= self.capacity:
             return
-        self._stamps = grown(self._stamps, needed, fill=0)
-        capacity = self.capacity
-        self._births = grown(self._births, capacity, fill=0)
-        self._alive = grown(self._alive, capacity, fill=False)
+        capacity = self._next_capacity(needed)
+        self._stamps = sized(self._stamps, capacity, fill=0)
+        self._births = sized(self._births, capacity, fill=0)
+        self._alive = sized(self._alive, capacity, fill=False)
         self._ids.reserve(capacity)
         for column in self.columns.values():
             column.reserve(capacity)
         if self._by_age is not None:
             self._by_age.reserve(capacity)
+
+    def _next_capacity(self, needed: int) -> int:
+        """With room to spare, but not for more rows than the cap on memory lets in."""
+        size = enough(self.capacity, needed)
+        if self.max_bytes is None or not self.capacity:
+            return size
+        fits = self.capacity * self.max_bytes // self.nbytes
+        return max(needed, min(size, fits))
 
     def _winners(self, batch: pa.RecordBatch, slots: Slots, known: Mask) -> Slots | None:
         """Positions in the batch that become rows; None when all do.

@@ -18,7 +18,7 @@ from evergrid.store.column import is_wide
 from evergrid.store.growing import Mask, Values
 from evergrid.store.rows import Rows
 from evergrid.views.query import Fault, Filter, Op, QueryError, Scalar
-from evergrid.views.values import Number, boolean_value, number_value, text_value
+from evergrid.views.values import Number, boolean_value, is_text, number_value, text_value
 
 Predicate = Callable[[Rows], Mask]
 
@@ -29,15 +29,19 @@ MAX_SEARCH = 256
 
 def filter_predicate(wanted: Filter, table: Table) -> Predicate:
     """What a filter says, for this table; QueryError when it cannot be said of it."""
+    compiled = _compiled(wanted, {column.name: column for column in table.columns}, MAX_NESTING)
+    # Counted only now that it is known not to be nested too deep to be walked through.
     if sum(1 for _ in wanted.conditions()) > MAX_CONDITIONS:
         raise _bad_filter(f"more than {MAX_CONDITIONS} conditions")
-    return _compiled(wanted, {column.name: column for column in table.columns}, MAX_NESTING)
+    return compiled
 
 
 def search_predicate(search: str, table: Table) -> Predicate | None:
     """Every word of it occurs in some text of the row, whatever the case; None for no words."""
     if len(search) > MAX_SEARCH:
         raise QueryError(Fault.BAD_SEARCH, f"a search of more than {MAX_SEARCH} characters")
+    if not is_text(search):
+        raise QueryError(Fault.BAD_SEARCH, "a search with half of a surrogate pair in it")
     words = [_lower(word) for word in search.split()]
     texts = [column.name for column in table.columns if column.type.kind is Kind.TEXT]
     if not words:

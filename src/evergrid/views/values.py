@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 
 from evergrid.model.types import FieldType, Kind
 from evergrid.views.query import Fault, QueryError, Scalar
@@ -17,9 +18,14 @@ Number = int | float | decimal.Decimal
 
 
 def text_value(value: Scalar, column: str) -> str:
-    if isinstance(value, str):
+    if isinstance(value, str) and is_text(value):
         return value
     raise _bad(value, column, "a text")
+
+
+def is_text(value: str) -> bool:
+    """Whether it could be in a column: half of a surrogate pair is no text."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def boolean_value(value: Scalar, column: str) -> bool:
@@ -49,22 +55,30 @@ _EXPECTED = {
 
 
 def _exact(value: str | int | float, column: str, expected: str) -> decimal.Decimal:
-    try:
-        if len(str(value)) > _LONGEST_NUMBER:
-            raise _bad(value, column, expected)
-        number = _EXACT.create_decimal(str(value))
-    except (decimal.InvalidOperation, ValueError):
-        raise _bad(value, column, expected) from None
-    if not number.is_finite() or abs(number.adjusted()) > _LONGEST_NUMBER:
+    number = _written(value, column, expected)
+    if abs(number.adjusted()) > _LONGEST_NUMBER:
         raise _bad(value, column, expected)
     return number
 
 
 def _float(value: str | int | float, column: str) -> float:
+    number = float(_written(value, column, _EXPECTED[Kind.FLOAT]))
+    if math.isinf(number):
+        raise _bad(value, column, _EXPECTED[Kind.FLOAT])
+    return number
+
+
+def _written(value: str | int | float, column: str, expected: str) -> decimal.Decimal:
+    """The number as it is written, however large or small."""
     try:
-        return float(_exact(value, column, _EXPECTED[Kind.FLOAT]))
-    except OverflowError:
-        raise _bad(value, column, _EXPECTED[Kind.FLOAT]) from None
+        if len(str(value)) > _LONGEST_NUMBER:
+            raise _bad(value, column, expected)
+        number = _EXACT.create_decimal(str(value))
+    except (decimal.DecimalException, ValueError):
+        raise _bad(value, column, expected) from None
+    if not number.is_finite():
+        raise _bad(value, column, expected)
+    return number
 
 
 def _moment(value: str | int | float, column: str) -> Number:

@@ -1,0 +1,111 @@
+"""A real gateway process for a test: its address, its key, what it says about itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from evergrid.gateway.key import Key, hashed, new_secret
+from evergrid.gateway.keyfile import add_key
+from evergrid.testing.processes import EvergridProcess
+from evergrid.testing.tables import wait_for
+from evergrid.testing.world import World
+
+SERVING = "Serving at "
+_ASK_SECONDS = 20.0
+_SAMPLE = re.compile(r"evergrid_(\w+) (\S+)")
+
+
+def free_port() -> int:
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        return int(place.getsockname()[1])
+
+
+def gateway_section(port: int, *others: int, **more: object) -> dict[str, object]:
+    """A `gateway` section for this port, which may be asked for at other ports too."""
+    return {"port": port, "hosts": [f"127.0.0.1:{other}" for other in others], **more}
+
+
+class GatewayProcess:
+    """`evergrid gateway` on a world's configuration, started and killed at will."""
+
+    def __init__(self, world: World, port: int) -> None:
+        self._world = world
+        self.address = f"http://127.0.0.1:{port}"
+        self.secret = new_secret()
+        add_key(world.data_dir / "keys.yaml", Key("tests", hashed(self.secret)))
+        self._process: EvergridProcess | None = None
+
+    @property
+    def process(self) -> EvergridProcess:
+        assert self._process is not None, "the gateway is not started"
+        return self._process
+
+    def start(self) -> None:
+        """Start it; it serves when this returns."""
+        screen = self._world.folder / "gateway.txt"
+        self._process = EvergridProcess(["gateway", "-c", str(self._world.file)], screen)
+        self._process.wait_for_words(SERVING, 30)
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None and self._process is not None:
+            print(f"the gateway said:\n{self._process.said()}")
+        self.process.stop()
+
+    def ask(self, path: str) -> tuple[int, bytes]:
+        """An answer's status and body."""
+        headers = {"Authorization": f"Bearer {self.secret}"}
+        request = urllib.request.Request(self.address + path, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=_ASK_SECONDS) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read()
+
+    def readiness(self) -> tuple[int, str]:
+        """The status of /readyz, and its sentence."""
+        status, body = self.ask("/readyz")
+        answer = json.loads(body)
+        return status, str(answer.get("message") or answer.get("error", {}).get("message"))
+
+    def wait_until_ready(self, seconds: float = 60.0) -> None:
+        wait_for(self.readiness, lambda answer: answer[0] == 200, seconds)
+
+    def metrics(self) -> Mapping[str, float]:
+        """Those without labels."""
+        text = self.ask("/metrics")[1].decode()
+        return {name: float(value) for name, value in _SAMPLE.findall(text)}
+
+    def wait_for_metrics(self, seconds: float, **wanted: float) -> None:
+        """Return when each metric has its value."""
+        wait_for(
+            lambda: {name: self.metrics()[name] for name in wanted},
+            lambda found: found == wanted,
+            seconds,
+        )
+
+    def memory(self) -> int:
+        """Bytes that the process has in memory."""
+        command = ["ps", "-o", "rss=", "-p", str(self.process.pid)]
+        return 1024 * int(subprocess.run(command, capture_output=True, check=True).stdout)
