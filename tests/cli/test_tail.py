@@ -17,7 +17,9 @@ import msgspec
 import pytest
 from tests.client.people import person
 
+from evergrid.changelog.codec import Row
 from evergrid.config import load
+from evergrid.config.settings import Tls
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
@@ -231,6 +233,25 @@ def test_without_a_gateway_it_says_so(run: Run, environ: dict[str, str]) -> None
     assert "evergrid gateway" in done.stderr
 
 
+def test_a_gateway_with_a_certificate_of_its_own_needs_its_authority(
+    run: Run, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    files = Tls(certificate=tmp_path / "gateway.pem", key=tmp_path / "gateway.key")
+    make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    make += ["-nodes", "-days", "2", "-subj", "/CN=gateway", "-keyout", str(files.key)]
+    make += ["-addext", "subjectAltName=IP:127.0.0.1", "-out", str(files.certificate)]
+    subprocess.run(make, check=True, capture_output=True)
+    with LocalGateway(tmp_path, tls=files) as gateway:
+        gateway.place(USERS, [person(1)])
+        greet(gateway, environ)
+        refused = run("tail", TABLE)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert "Add --ca with the PEM file" in refused.stderr
+        done = run("tail", TABLE, "--ca", files.certificate, "--from-start", "-n", "1")
+        assert done.returncode == 0, done.stderr
+        assert "P1" in done.stdout
+
+
 def test_it_goes_on_by_itself_when_the_gateway_was_away(
     tail: Callable[..., Tail], gateway: LocalGateway
 ) -> None:
@@ -317,7 +338,13 @@ def test_with_real_kafka_it_waits_for_gateway_and_table_and_follows_generations(
         second = pipeline.prepare(2)
         pipeline.switch(second)
         now = time.time_ns() // 1000  # what is older than the table keeps would go at once
-        row = {"userId": "U7", "name": "Mei", "ts": now, "_users_partition": 1, "_users_offset": 7}
+        row: Row = {
+            "userId": "U7",
+            "name": "Mei",
+            "ts": now,
+            "_users_partition": 1,
+            "_users_offset": 7,
+        }
         pipeline.write(second.tables["final_ui"], "1:7", row)
         following.until(lambda out, _: "final_ui · generation 2" in out and "Mei" in out)
         assert "final_ui is now that of generation 2." in following.stop()

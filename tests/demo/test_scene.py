@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,31 @@ def test_the_command_it_suggests_can_be_pasted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = make_scene(Choices(), {}).words
-    assert words.tail_command == "evergrid tail final_ui -c .evergrid/demo/evergrid.yaml"
+    found = _program_in(tmp_path / "bin")
+    monkeypatch.setenv("PATH", str(found.parent))
+    files = "-c .evergrid/demo/evergrid.yaml --key-file .evergrid/demo/key"
+    assert make_scene(Choices(), {}).words.tail_command == f"evergrid tail final_ui {files}"
     spaced = make_scene(Choices(directory=tmp_path / "a b"), {}).words
-    assert spaced.tail_command == "evergrid tail final_ui -c 'a b/evergrid.yaml'"
+    files = "-c 'a b/evergrid.yaml' --key-file 'a b/key'"
+    assert spaced.tail_command == f"evergrid tail final_ui {files}"
+
+
+def test_where_the_shell_would_not_find_the_command_its_path_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "")
+    found = _program_in(tmp_path / ".venv" / "bin")
+    monkeypatch.setattr(sys, "executable", str(found.with_name("python")))
+    command = make_scene(Choices(), {}).words.tail_command
+    assert command.startswith(".venv/bin/evergrid tail final_ui ")
+
+
+def _program_in(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    program = folder / "evergrid"
+    program.touch(mode=0o755)
+    return program
 
 
 def test_a_configuration_without_the_demos_sources_is_refused(tmp_path: Path) -> None:

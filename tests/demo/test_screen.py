@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import subprocess
 
 import msgspec
 import pytest
@@ -21,7 +22,10 @@ SETTINGS = load(None, {})
 TABLE = SETTINGS.joined_tables()[0]
 GENERATION = Generation(3, State.CURRENT, SETTINGS.sources, SETTINGS.joins, {}, {}, Times())
 COLUMNS = shown_columns(TABLE, GENERATION)
-WORDS = Words(".evergrid/demo", "evergrid tail final_ui -c .evergrid/demo/evergrid.yaml", 50.0)
+COMMAND = (
+    ".venv/bin/evergrid tail final_ui -c .evergrid/demo/evergrid.yaml --key-file .evergrid/demo/key"
+)
+WORDS = Words(".evergrid/demo", COMMAND, 50.0)
 NOW = datetime.datetime(2026, 3, 1, 12, 0, 0).timestamp()
 
 
@@ -88,11 +92,21 @@ def test_rows_fill_the_space_and_the_other_sides_key_is_not_repeated() -> None:
 
 
 def test_the_footer_says_how_to_stop_and_how_to_go_on() -> None:
-    text = "\n".join(lines(LIVE)[-2:])
+    text = "\n".join(lines(LIVE, 120, 30)[-3:])
     assert "Ctrl-C stops" in text
     assert "--fresh" in text
-    assert "evergrid tail final_ui -c .evergrid/demo/evergrid.yaml" in text
+    assert COMMAND in text
     assert "logs in .evergrid/demo" in text
+
+
+@pytest.mark.parametrize("width", [70, 80, 90, 120])
+def test_the_command_can_be_copied_into_a_shell_on_any_terminal(width: int) -> None:
+    shown = lines(LIVE, width, 30)
+    start = next(i for i, line in enumerate(shown) if "Follow a table: " in line)
+    copied = [line[len(" Follow a table: ") :] for line in shown[start:-1]]
+    script = f"printf '%s\\n' {chr(10).join(copied)}"
+    heard = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    assert heard.stdout.split() == COMMAND.split()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (81, 25), (100, 30), (250, 70), (40, 10), (20, 4)])

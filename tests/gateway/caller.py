@@ -11,11 +11,12 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Protocol
 
 import pyarrow as pa
 
+from evergrid.protocol.codes import Code
 from evergrid.protocol.frames import Frame, Kind, decode
-from evergrid.testing.gateway import LocalGateway
 
 LIMIT = 10.0
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
@@ -42,6 +43,13 @@ class Answer:
             return ""
 
 
+def label(value: object) -> str | None:
+    """A test's name for its parameters: bytes by how many they are."""
+    if isinstance(value, Code):
+        return str(value.value)
+    return f"{len(value)} bytes" if isinstance(value, bytes) else None
+
+
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = LIMIT) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
@@ -61,14 +69,23 @@ def frame(opcode: int, payload: bytes, *, fin: bool = True, masked: bool = True)
         head = struct.pack("!BBQ", first, 127 | mask_bit, len(payload))
     if not masked:
         return head + payload
-    mask = os.urandom(4)
+    mask = b"mask"
     return head + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload))
+
+
+class Called(Protocol):
+    """A gateway at a port of this machine, and a secret that opens it."""
+
+    @property
+    def port(self) -> int: ...
+    @property
+    def secret(self) -> str: ...
 
 
 class Caller:
     """One TCP connection to a gateway."""
 
-    def __init__(self, gateway: LocalGateway, receive_buffer: int = 0) -> None:
+    def __init__(self, gateway: Called, receive_buffer: int = 0) -> None:
         self.gateway = gateway
         self.socket = socket.socket()
         if receive_buffer:
@@ -220,7 +237,7 @@ class Caller:
 
 
 @contextmanager
-def calling(gateway: LocalGateway, receive_buffer: int = 0) -> Iterator[Caller]:
+def calling(gateway: Called, receive_buffer: int = 0) -> Iterator[Caller]:
     caller = Caller(gateway, receive_buffer)
     try:
         yield caller
@@ -235,9 +252,9 @@ def ids(full: Frame) -> list[str]:
     return [str(row_id) for row_id in rows.column("_id").to_pylist()]
 
 
-def works(gateway: LocalGateway) -> bool:
+def works(gateway: Called, table: str = "people") -> bool:
     """Whether a client as it should be gets its rows."""
     with calling(gateway) as caller:
         assert caller.log_in()["type"] == "welcome"
-        caller.open(7, limit=3)
+        caller.open(7, table, limit=3)
         return len(ids(caller.watch())) == 3

@@ -10,7 +10,7 @@ import pytest
 
 from evergrid.protocol.codes import Code
 from evergrid.testing.gateway import LocalGateway
-from tests.gateway.caller import BINARY, CLOSE, PING, PONG, TEXT, calling, frame, works
+from tests.gateway.caller import BINARY, CLOSE, PING, PONG, TEXT, calling, frame, label, works
 from tests.gateway.conftest import PEOPLE, person
 
 CONTINUATION = 0
@@ -66,6 +66,7 @@ OPEN: dict[str, object] = {"type": "open", "sub": 1, "table": "people"}
         (struct.pack("!BBQ", 0x81, 0xFF, 2**62) + b"mask", Code.TOO_LARGE),
         (struct.pack("!BBQ", 0x81, 0xFF, 2**63 + 5) + b"mask", Code.TOO_LARGE),
     ],
+    ids=label,
 )
 def test_strangers_get_no_further(gateway: LocalGateway, sent: bytes, code: Code) -> None:
     with calling(gateway) as caller:
@@ -126,6 +127,7 @@ def test_strangers_get_no_further(gateway: LocalGateway, sent: bytes, code: Code
         (frame(PONG, b"") * 101, Code.TOO_MANY_MESSAGES),
         (b"".join(text({**OPEN, "sub": sub}) for sub in range(1000)), Code.TOO_MANY_MESSAGES),
     ],
+    ids=label,
 )
 def test_what_breaks_the_protocol_ends_the_connection(
     gateway: LocalGateway, sent: bytes, code: Code
@@ -308,6 +310,7 @@ def test_there_is_nothing_to_write_to(gateway: LocalGateway, method: str) -> Non
         b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 5000 + b"\r\n",
         b"\x00" * 5000 + b"\r\n\r\n",
     ],
+    ids=label,
 )
 def test_what_is_no_http_is_refused_without_a_word_about_our_insides(
     gateway: LocalGateway, raw: bytes

@@ -105,6 +105,12 @@ class GatewayProcess:
             seconds,
         )
 
+    def dropped(self, reason: str) -> int:
+        """Connections that it ended for this reason."""
+        text = self.ask("/metrics")[1].decode()
+        found = re.search(rf'evergrid_dropped_total{{reason="{reason}"}} (\d+)', text)
+        return int(found[1]) if found else 0
+
     def memory(self) -> int:
         """Bytes that the process has in memory."""
         command = ["ps", "-o", "rss=", "-p", str(self.process.pid)]

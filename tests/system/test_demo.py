@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -12,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+import evergrid
 
 START = 240.0  # a broker and Spark on a busy machine
 STOP = 10.0
@@ -92,22 +95,44 @@ def demo(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
         wait_until(lambda one=one: not one.left_running(), 30.0, one.left_running)  # type: ignore[misc]
 
 
-def test_it_shows_rows_and_bad_messages_and_stops_with_one_line(
-    demo: Callable[..., Demo], tmp_path: Path
-) -> None:
+def test_a_day_with_it(demo: Callable[..., Demo], tmp_path: Path) -> None:
+    """One demo through everything that can happen to it: a Spark start costs half a minute."""
     running = demo("--rate", "200")
     running.wait_for("Starting a Kafka broker")
     running.wait_for(r"live, generation 1, left .*final_ui [1-9][\d,]* rows")
     running.wait_for(r"quarantine [1-9]\d* rows.*last bad message: (users|accounts): ")
+    only_one_at_a_time(demo)
+    its_tables_are_served(running, tmp_path)
+    it_starts_again_what_dies(running)
+    killed_it_leaves_nothing_running(running)
 
+    again = demo()
+    again.wait_for("Going on with the data of the last time; --fresh starts over.")
+    again.wait_for(r"live, generation 1")
+    it_stops_with_one_line(again)
+
+
+def only_one_at_a_time(demo: Callable[..., Demo]) -> None:
     second = demo()
     assert second.process.wait(60.0) == 1
     assert "is in use by another demo" in second.said()
 
+
+def its_tables_are_served(running: Demo, folder: Path) -> None:
+    """At the address and for the key that it prints, and by the command that it shows."""
+    running.wait_for(r"served at http://127\.0\.0\.1:\d+/#key=eg_\S+")
+    found = re.search(r"served at (\S+)/#key=(\S+)", running.said())
+    assert found is not None
+    address, key = found.groups()
+    with evergrid.connect(address, key) as client:
+        assert {table.name for table in client.tables()} >= {"users_ui", "final_ui", "quarantine"}
+        with client.windows("final_ui", order="-ts", limit=5) as windows:
+            totals = {window.total for window in itertools.islice(windows, 6)}
+        assert len(totals) > 1, "the window does not move"
     tail = subprocess.run(
         [
             *(sys.executable, "-m", "evergrid", "tail", "final_ui", "-n", "5"),
-            *("-c", str(tmp_path / "evergrid.yaml")),
+            *("-c", str(folder / "evergrid.yaml"), "--key-file", str(folder / "key")),
         ],
         capture_output=True,
         text=True,
@@ -116,7 +141,27 @@ def test_it_shows_rows_and_bad_messages_and_stops_with_one_line(
     assert tail.returncode == 0, tail.stderr
     assert "final_ui · generation 1" in tail.stdout
 
-    assert len(running.children()) >= 5  # broker, pipeline, Spark, and two leashes
+
+def it_starts_again_what_dies(running: Demo) -> None:
+    kill(running, "evergrid gateway")
+    running.wait_for(r"The gateway ended \(.*\); again in 1 s\.")
+    kill(running, "evergrid pipeline")
+    running.wait_for(r"The pipeline ended \(.*\); again in 1 s\.")
+    wait_until(lambda: is_live(running), START, running.said)
+    kill(running, "configurationFile=log4j2.properties")  # the broker's; ps cuts long commands
+    running.wait_for("The broker ended; starting it again.")
+    wait_until(lambda: is_live(running), START, running.said)
+
+
+def killed_it_leaves_nothing_running(running: Demo) -> None:
+    assert len(running.children()) >= 7  # broker, pipeline, Spark, gateway, and three leashes
+    running.process.kill()
+    running.process.wait()
+    wait_until(lambda: not running.left_running(), 30.0, running.left_running)
+
+
+def it_stops_with_one_line(running: Demo) -> None:
+    running.children()
     before = running.said()
     running.process.send_signal(signal.SIGTERM)
     assert running.process.wait(STOP) == 0
@@ -125,38 +170,15 @@ def test_it_shows_rows_and_bad_messages_and_stops_with_one_line(
     wait_until(lambda: not running.left_running(), STOP, running.left_running)
 
 
-def test_killed_it_leaves_nothing_running_and_goes_on_with_its_data(
-    demo: Callable[..., Demo],
-) -> None:
-    first = demo("--rate", "100")
-    first.wait_for(r"live, generation 1")
-    assert len(first.children()) >= 5
-    first.process.kill()
-    first.process.wait()
-    wait_until(lambda: not first.left_running(), 30.0, first.left_running)
-
-    again = demo("--minutes", "0.05")
-    again.wait_for("Going on with the data of the last time; --fresh starts over.")
-    again.wait_for(r"live, generation 1")
-    assert again.process.wait(60.0) == 0
-    assert again.said().splitlines()[-1] == "Stopped."
-
+@pytest.mark.soak
+def test_a_fresh_one_of_another_join_ends_by_itself(demo: Callable[..., Demo]) -> None:
+    first = demo("--minutes", "0.05")
+    first.wait_for(r"live, generation 1, left")
+    assert first.process.wait(60.0) == 0
+    assert first.said().splitlines()[-1] == "Stopped."
     fresh = demo("--fresh", "--join", "asof")
     fresh.wait_for(r"live, generation 1, asof")
     assert "Going on with the data" not in fresh.said()
-
-
-def test_it_survives_the_death_of_its_pipeline_and_of_its_broker(
-    demo: Callable[..., Demo],
-) -> None:
-    running = demo()
-    running.wait_for(r"live, generation 1")
-    kill(running, "evergrid pipeline")
-    running.wait_for(r"The pipeline ended \(.*\); again in 1 s\.")
-    wait_until(lambda: is_live(running), START, running.said)
-    kill(running, "configurationFile=log4j2.properties")  # the broker's; ps cuts long commands
-    running.wait_for("The broker ended; starting it again.")
-    wait_until(lambda: is_live(running), START, running.said)
 
 
 def is_live(running: Demo) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json
 
 from evergrid.changelog.codec import decode
@@ -29,6 +30,7 @@ class RowReader:
 
     def __init__(self, table: Table) -> None:
         self._columns = table.columns
+        self._needed = {*table.row_id, *table.order}
         schema = pa.schema([(c.name, _WRITTEN[c.type.kind]) for c in table.columns])
         self._parsing = pyarrow.json.ParseOptions(
             explicit_schema=schema, unexpected_field_behavior="ignore"
@@ -58,6 +60,10 @@ class RowReader:
 
     def _parsed(self, values: Sequence[bytes]) -> pa.RecordBatch:
         lines = b"\n".join(values) or b"{}"
+        # A line that ends with a brace before one that begins with a brace is the end of a
+        # value: so that none can pass for two, nor two for one.
+        if lines.count(b"}\n{") != max(len(values), 1) - 1 or not _is_braced(lines):
+            raise pa.ArrowInvalid("a value is not one JSON object")
         options = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
         read = pyarrow.json.read_json(pa.BufferReader(lines), options, self._parsing)
         if len(read) != max(len(values), 1):
@@ -67,7 +73,28 @@ class RowReader:
             for column in self._columns
         ]
         batch = pa.RecordBatch.from_arrays(arrays, [column.name for column in self._columns])
-        return batch if values else batch.slice(0, 0)
+        if not values:
+            return batch.slice(0, 0)
+        self._check(batch)
+        return batch
+
+    def _check(self, batch: pa.RecordBatch) -> None:
+        """ArrowInvalid for what JSON's parser lets pass and a table cannot have."""
+        batch.validate(full=True)  # texts are UTF-8
+        for name in self._needed:
+            if batch.column(name).null_count:
+                raise pa.ArrowInvalid(f"a row without {name}")
+        for column in batch.columns:
+            if pa.types.is_floating(column.type) and _any_is_endless(column):
+                raise pa.ArrowInvalid("a number that JSON does not have")
+
+
+def _is_braced(lines: bytes) -> bool:
+    return lines.startswith(b"{") and lines.endswith(b"}")
+
+
+def _any_is_endless(numbers: pa.Array) -> bool:
+    return bool(pc.any(pc.invert(pc.is_finite(numbers))).as_py())
 
 
 def _typed(array: pa.Array, field: FieldType) -> pa.Array:

@@ -148,7 +148,7 @@ def _remedy(error: ClientError) -> str:
     if isinstance(error, Unreachable):
         return "Start it with `evergrid gateway` or `evergrid run`, or say where it is with --url."
     if isinstance(error, Denied) and error.code != Code.NO_RIGHTS.value:
-        return f"Is it the one of this gateway? {_MAKE_ONE}"
+        return f"It was taken from --key-file, or else from {KEY_VARIABLE}."
     if not error.code and "certificate" in error.what:
         return _TRUSTED
     return ""

@@ -20,7 +20,7 @@ from evergrid.model.table import Role
 from evergrid.protocol.codes import Code
 
 _LOOK_SECONDS = 0.2  # at most between two looks at whether anybody still reads
-_PACE_SECONDS = 0.05  # at least between two looks at the table, which cost in its width
+_PACE_SECONDS = 0.1  # at least between two looks at the table, which cost in its width
 _RETRY_SECONDS = 1.0
 _ROWS_AT_ONCE = 1000
 # A window may show a state from a little before a snapshot that was taken after it.

@@ -6,7 +6,7 @@ arrives for a ticket that was given back is dropped, so late results reach nobod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -69,6 +69,14 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 Delivery = Published | Resumed | Told | Refused
+
+
+class Deliver(Protocol):
+    """Takes deliveries on the event loop; `done` is called when all have been on their way."""
+
+    def __call__(
+        self, deliveries: Sequence[Delivery], done: Callable[[], None] | None = None
+    ) -> None: ...
 
 
 class TableInfo(msgspec.Struct, frozen=True):

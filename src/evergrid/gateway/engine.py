@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from evergrid.changelog.feed import Feed, Key
 from evergrid.config.settings import Settings
-from evergrid.gateway.deliveries import Delivery, Load, TableInfo, Ticket
+from evergrid.gateway.deliveries import Deliver, Delivery, Load, TableInfo, Ticket
 from evergrid.gateway.export import Export
 from evergrid.gateway.hub import Hub, Pace
 from evergrid.gateway.intake import Intake
@@ -55,12 +55,11 @@ class Engine:
         )
         self._hub = Hub(pace)
         self._keeper = Keeper(self._hub, gateway.table_bytes)
-        self._exports: list[Export] = []
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._room = threading.Semaphore(_AHEAD)
         self._stopping = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._deliver: Callable[[Sequence[Delivery]], None] = lambda _: None
+        self._deliver: Deliver | None = None
         self._threads: list[threading.Thread] = []
         self._handed_over_at = 0.0  # 0: the loop is done with the last lot
         self._not_before = 0.0
@@ -71,7 +70,7 @@ class Engine:
 
     # Called on the event loop
 
-    def start(self, deliver: Callable[[Sequence[Delivery]], None]) -> None:
+    def start(self, deliver: Deliver) -> None:
         """Begin; `deliver` is called on the running loop with what there is to send."""
         self._loop = asyncio.get_running_loop()
         self._deliver = deliver
@@ -104,7 +103,7 @@ class Engine:
             while (batch := await self._ask(export.step)) is not None:
                 yield batch
         finally:
-            self._jobs.put(lambda: self._exports.remove(export))
+            self._jobs.put(lambda: self._hub.exports.remove(export))
 
     def load(self) -> Load:
         counts = self._hub.counts()
@@ -212,9 +211,8 @@ class Engine:
 
     def _receive(self, deliveries: Sequence[Delivery]) -> None:
         """On the loop: deliver, and tell the engine when the senders have had their turn."""
-        self._deliver(deliveries)
-        loop = asyncio.get_running_loop()
-        loop.call_soon(lambda: loop.call_soon(lambda: self._jobs.put(self._take_breath)))
+        assert self._deliver is not None
+        self._deliver(deliveries, lambda: self._jobs.put(self._take_breath))
 
     def _take_breath(self) -> None:
         """The loop is done with a lot: leave it as much time for other things."""
@@ -227,7 +225,7 @@ class Engine:
         if store is None:
             raise LookupError(query.table)
         export = Export(store, query, window, self._hub.tick)
-        self._exports.append(export)
+        self._hub.exports.append(export)
         return export
 
     def _apply(self, key: Key, made: Sequence[Segment]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from evergrid.gateway.deliveries import Delivery, Published, Refused, Resumed, Ticket, Told
+from evergrid.gateway.export import Export
 from evergrid.gateway.holder import Holder, ViewKey
 from evergrid.gateway.pane import Moment, Pane
 from evergrid.protocol.codes import Code
@@ -64,6 +65,7 @@ class Hub:
         self._out: list[Delivery] = []
         self._sequence = 0
         self.tick = 1
+        self.exports: list[Export] = []  # under way, and to be told of changes as views are
         self.problems: list[str] = []  # for the log of whoever runs this
 
     # Tables
@@ -100,6 +102,8 @@ class Hub:
         for holder in self._holders_of(store.table.name):
             with self._alone(holder):
                 holder.update(store, rows, applied.removed)
+        for export in self.exports:
+            export.update(store, rows, applied.removed)
 
     # Viewers
 

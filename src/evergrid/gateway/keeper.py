@@ -65,9 +65,9 @@ class Keeper:
 
     @property
     def ready(self) -> bool:
-        """Whether every table that the manifest names is shown as it is there."""
+        """Whether a generation is current, and every table is shown as the manifest names it."""
         targets = self._targets()
-        return bool(targets) and all(
+        return self._situation.manifest.current_generation is not None and all(
             self._shown.get(name) == followed.key for name, followed in targets.items()
         )
 
@@ -78,7 +78,7 @@ class Keeper:
             return "All tables are loaded."
         if self._situation.down:
             return f"{self._situation.down} Going on when it is back."
-        if not self._situation.manifest.tables():
+        if self._situation.manifest.current_generation is None:
             return "There are no tables yet: waiting for a pipeline."
         conditions = [self._condition(name) for name in self._situation.manifest.tables()]
         done, total = sum(c.done for c in conditions), sum(c.total for c in conditions)

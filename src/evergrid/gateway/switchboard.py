@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from evergrid.gateway.deliveries import (
@@ -39,6 +39,7 @@ class Switchboard:
         self._seats: dict[Ticket, Seat] = {}
         self._waiting: deque[Seat] = deque()
         self._waking: asyncio.Handle | None = None
+        self._done: list[Callable[[], None]] = []
 
     @property
     def tickets(self) -> int:
@@ -50,8 +51,13 @@ class Switchboard:
     def give_back(self, ticket: Ticket) -> None:
         self._seats.pop(ticket, None)
 
-    def deliver(self, deliveries: Sequence[Delivery]) -> None:
-        """Called on the event loop; returns soon, whatever was delivered to how many."""
+    def deliver(
+        self, deliveries: Sequence[Delivery], done: Callable[[], None] | None = None
+    ) -> None:
+        """Called on the event loop; returns soon, whatever was delivered to how many.
+
+        `done` is called when everybody has been woken and has had a turn to send.
+        """
         for delivery in deliveries:
             if isinstance(delivery, Published):
                 for ticket in delivery.tickets:
@@ -60,7 +66,9 @@ class Switchboard:
                         self._waiting.append(seat)
             elif seat := self._seats.get(delivery.ticket):
                 self._hand(seat, delivery)
-        if self._waiting and self._waking is None:
+        if done is not None:
+            self._done.append(done)
+        if self._waking is None:
             self._wake_some()
 
     def _hand(self, seat: Seat, delivery: Resumed | Told | Refused) -> None:
@@ -76,7 +84,13 @@ class Switchboard:
         for _ in range(min(AT_ONCE, len(self._waiting))):
             self._waiting.popleft().wake()
         loop = asyncio.get_running_loop()
-        self._waking = loop.call_soon(self._wake_some) if self._waiting else None
+        if self._waiting:
+            self._waking = loop.call_soon(self._wake_some)
+            return
+        self._waking = None
+        done, self._done = self._done, []
+        for call in done:
+            loop.call_soon(call)  # after those who were woken
 
     def close(self) -> None:
         if self._waking is not None:

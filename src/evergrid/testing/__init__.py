@@ -6,5 +6,7 @@ scripted   random but repeatable conversations between two sources
 hostile    bytes that try to break whoever reads them
 processes  Evergrid's own commands, started as a user would and killed as a user would not
 tables     tables as a reader of the changelog ends up with them
+engine     the gateway's engine over tables written by hand, without Kafka or threads
+gateway    a whole gateway on that engine, at a free port
 world      topics, a configuration and a pipeline in one, to compare with the oracle
 """

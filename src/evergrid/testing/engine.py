@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import msgspec
 import pyarrow as pa
 
 from evergrid.changelog.batches import RowReader
-from evergrid.gateway.deliveries import Delivery, Load, TableInfo, Ticket
+from evergrid.gateway.deliveries import Deliver, Load, TableInfo, Ticket
 from evergrid.gateway.export import Export
 from evergrid.gateway.hub import Condition, Hub, Pace
 from evergrid.gateway.pane import Moment
@@ -34,10 +34,10 @@ class LocalEngine:
         self._changes: dict[str, int] = {}
         self._states: dict[str, Condition] = {}
         self._generations: dict[str, int] = {}
-        self._deliver: Callable[[Sequence[Delivery]], None] = lambda _: None
+        self._deliver: Deliver | None = None
         self._timer: asyncio.Task[None] | None = None
 
-    def start(self, deliver: Callable[[Sequence[Delivery]], None]) -> None:
+    def start(self, deliver: Deliver) -> None:
         self._deliver = deliver
         self._timer = asyncio.create_task(self._go_on())
 
@@ -138,6 +138,7 @@ class LocalEngine:
             pass
         self.hub.publish(self._moment())
         if deliveries := self.hub.deliveries():
+            assert self._deliver is not None
             self._deliver(deliveries)
 
     async def _go_on(self) -> None:

@@ -70,7 +70,7 @@ class LocalGateway:
         )
         self.said: list[str] = []
         self.secrets: dict[str, str] = {}
-        self.secret = self.new_key("all")
+        self.secret: str = self.new_key("all")
         self.engine = LocalEngine(limits.views)
         self.loop = asyncio.new_event_loop()
         self._running: Running | None = None

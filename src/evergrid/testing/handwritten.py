@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 
 import msgspec
 
@@ -73,8 +74,13 @@ class HandwrittenPipeline:
 
     def write(self, target: TableTopic, row_id: str, row: Row | None) -> None:
         """One change, on the broker when this returns."""
-        value = None if row is None else json.dumps(row).encode()
-        self._sender.send(target.topic, value, row_id.encode())
+        self.write_all(target, {row_id: row})
+
+    def write_all(self, target: TableTopic, rows: Mapping[str, Row | None]) -> None:
+        """Changes of different rows, None for those to delete."""
+        for row_id, row in rows.items():
+            value = None if row is None else json.dumps(row).encode()
+            self._sender.send(target.topic, value, row_id.encode())
         self._sender.flush()
 
     def _ends(self, topic: str) -> dict[int, int]:

@@ -1,0 +1,224 @@
+"""`evergrid gateway` as a user runs it: the real engine behind the same door."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+
+from evergrid.changelog.codec import Row
+from evergrid.config import load
+from evergrid.gateway.key import Key, hashed, new_secret
+from evergrid.gateway.keyfile import add_key
+from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.model.generation import Generation, TableTopic
+from evergrid.protocol.codes import Code
+from evergrid.protocol.frames import Kind
+from evergrid.testing.handwritten import HandwrittenPipeline
+from evergrid.testing.processes import EvergridProcess
+from tests.gateway.caller import BINARY, TEXT, calling, frame, ids, label, wait_until, works
+
+TABLE = "users_ui"
+START_SECONDS = 60.0
+START = time.time_ns() // 1000  # retention drops what is old
+
+
+class Stage(msgspec.Struct):
+    """A gateway's process on a broker whose topics the test writes."""
+
+    process: EvergridProcess
+    port: int
+    secret: str
+    pipeline: HandwrittenPipeline
+    generation: Generation
+
+    @property
+    def table(self) -> TableTopic:
+        return self.generation.tables[TABLE]
+
+    def write(self, offset: int, name: str = "") -> None:
+        self.pipeline.write(self.table, f"0:{offset}", user(offset, name))
+
+
+def user(offset: int, name: str = "") -> Row:
+    return {
+        "userId": f"U{offset}",
+        "name": name or f"P{offset}",
+        "email": None,
+        "age": offset,
+        "ts": START + offset,
+        "_partition": 0,
+        "_offset": offset,
+        "_unknown_fields": 0,
+    }
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    folder = tmp_path_factory.mktemp("served")
+    with EmbeddedBroker(tmp_path_factory.mktemp("kafka")) as broker:
+        config = folder / "evergrid.yaml"
+        config.write_text(
+            yaml.safe_dump(
+                {
+                    "data_dir": str(folder / "data"),
+                    "kafka": {"bootstrap": broker.bootstrap},
+                    "gateway": {"port": 0, "linger": "1s"},
+                }
+            )
+        )
+        settings = load(config, {})
+        pipeline = HandwrittenPipeline(settings)
+        generation = pipeline.prepare(1)
+        for offset in range(10):
+            pipeline.write(generation.tables[TABLE], f"0:{offset}", user(offset))
+        pipeline.switch(generation)
+        secret = new_secret()
+        add_key(settings.gateway.keys, Key("tests", hashed(secret)))
+        with _started(config, folder) as process:
+            yield Stage(process, _port(process), secret, pipeline, generation)
+
+
+def _started(config: Path, folder: Path) -> EvergridProcess:
+    environ = {name: text for name, text in os.environ.items() if name != "EVERGRID_CONFIG"}
+    process = EvergridProcess(["gateway", "-c", str(config)], folder / "screen.txt", environ)
+    process.wait_for_words("Serving at", START_SECONDS)
+    return process
+
+
+def _port(process: EvergridProcess) -> int:
+    found = re.search(r"Serving at http://127\.0\.0\.1:(\d+)", process.said())
+    assert found is not None, process.said()
+    return int(found[1])
+
+
+def is_ready(stage: Stage) -> bool:
+    with calling(stage) as caller:
+        return caller.ask("/readyz").status == 200
+
+
+@pytest.fixture(autouse=True)
+def _ready(stage: Stage) -> Iterator[None]:
+    wait_until(lambda: is_ready(stage), "all tables", START_SECONDS)
+    yield
+    assert stage.process.is_running(), stage.process.said()
+    assert works(stage, TABLE)
+    assert "Traceback" not in stage.process.said()
+
+
+def test_a_window_follows_the_changelog(stage: Stage) -> None:
+    with calling(stage) as caller:
+        caller.log_in()
+        caller.open(1, TABLE, limit=5)
+        first = caller.watch()
+        assert ids(first) == [f"0:{offset}" for offset in range(5)]
+        stage.write(2, "Mei")
+        second = caller.watch()
+        assert (second.header.kind, second.header.base) == (Kind.DIFFERENCE, first.header.sequence)
+        caller.say(type="move", sub=1, offset=-2, limit=2)
+        assert ids(caller.watch()) == ["0:8", "0:9"]
+
+
+def test_rows_over_http_are_the_same(stage: Stage) -> None:
+    with calling(stage) as caller:
+        answer = caller.ask(f"/api/tables/{TABLE}/rows?order=-age&limit=3&format=csv&columns=age")
+        assert answer.status == 200
+        assert [line for line in answer.body.split(b"\r\n") if b"0:" in line] == [
+            b"0:9,9",
+            b"0:8,8",
+            b"0:7,7",
+        ]
+    with calling(stage) as caller:
+        listed = json.loads(caller.ask("/api/tables").body)["tables"]
+        assert TABLE in [table["name"] for table in listed]
+        assert all(table["state"] == "live" for table in listed)
+
+
+def test_who_comes_back_has_missed_nothing(stage: Stage) -> None:
+    with calling(stage) as first, calling(stage) as other:
+        other.log_in()
+        other.open(1, TABLE)
+        other.watch()
+        instance = first.log_in()["instance"]
+        first.open(1, TABLE)
+        seen = first.watch().header.sequence
+        first.close()
+        with calling(stage) as again:
+            again.log_in()
+            again.open(1, TABLE, resume={"instance": instance, "sequence": seen})
+            stage.write(3, "Ada")
+            missed = again.watch().header
+            assert (missed.kind, missed.base) == (Kind.DIFFERENCE, seen)
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        (frame(TEXT, b"{"), Code.BAD_MESSAGE),
+        (frame(BINARY, b"x"), Code.NOT_TEXT),
+        (frame(TEXT, b"x" * 20_000), Code.TOO_LARGE),
+        (frame(TEXT, b'{"type":"heart"}') * 101, Code.TOO_MANY_MESSAGES),
+    ],
+    ids=label,
+)
+def test_what_breaks_the_protocol_ends_the_connection(
+    stage: Stage, sent: bytes, code: Code
+) -> None:
+    with calling(stage) as caller:
+        caller.log_in()
+        caller.send(sent)
+        assert caller.ending() == (code.value, code.close)
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"columns": ["salary"]}, Code.UNKNOWN_COLUMN),
+        ({"filter": {"column": "age", "op": "equals", "value": "old"}}, Code.BAD_VALUE),
+        ({"filter": {"column": "age", "op": "contains", "value": "1"}}, Code.BAD_FILTER),
+        ({"order": [{"column": "age"}, {"column": "age"}]}, Code.BAD_ORDER),
+        ({"search": "x" * 300}, Code.BAD_SEARCH),
+    ],
+)
+def test_what_a_window_asks_wrongly_has_its_code(
+    stage: Stage, change: dict[str, object], code: Code
+) -> None:
+    with calling(stage) as caller:
+        caller.log_in()
+        caller.open(2, TABLE, **change)
+        answer = caller.hear()
+        while answer["type"] == "state":
+            answer = caller.hear()
+        assert (answer["code"], answer["sub"]) == (code.value, 2)
+
+
+def test_a_hundred_that_come_and_go_leave_no_view_behind(stage: Stage) -> None:
+    for sub in range(100):
+        with calling(stage) as caller:
+            caller.log_in()
+            caller.open(sub, TABLE, search=f"P{sub % 5}")
+    wait_until(lambda: b"evergrid_subscribers 0\n" in metrics(stage), "all to have left")
+    wait_until(lambda: b"evergrid_views 0\n" in metrics(stage), "their views to go", 30)
+
+
+def metrics(stage: Stage) -> bytes:
+    with calling(stage) as caller:
+        return caller.ask("/metrics").body
+
+
+def test_it_stops_when_asked_and_tells_its_clients(stage: Stage, tmp_path: Path) -> None:
+    config = stage.process.screen.parent / "evergrid.yaml"
+    second = _started(config, tmp_path)
+    other = msgspec.structs.replace(stage, process=second, port=_port(second))
+    with calling(other) as caller:
+        caller.log_in()
+        assert second.stop() == 0
+        assert caller.ending() == ("shutting_down", Code.SHUTTING_DOWN.close)
+    assert "Traceback" not in second.said()

@@ -1,0 +1,339 @@
+"""Many viewers, bad viewers and bad networks before a real gateway with real Kafka behind it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from evergrid.client import Live, Patience
+from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.testing.proxy import FaultProxy, Way
+from evergrid.testing.tables import wait_for
+from evergrid.testing.viewer import Audience, View, Viewer, never_blank
+from tests.gateway.caller import TEXT, frame
+from tests.system.conftest import MakeWorld
+from tests.system.crowd import Crowd
+from tests.system.gateways import GatewayProcess, free_port
+from tests.system.staged import TABLE, Stage, config, never_younger
+
+MIB = 2**20
+JUDGES = (never_blank, never_younger)
+EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+
+# Four views: the first and the last are two windows of one.
+VIEWS: list[View] = [
+    {"limit": 20},
+    {"order": "-age,name", "limit": 20},
+    {"where": {"column": "age", "op": "greater", "value": 1}, "offset": -10, "limit": 10},
+    {"search": "ann", "columns": ["name", "age"], "limit": 15},
+    {"limit": 20, "offset": 30},
+]
+DIFFERENT_VIEWS = 4
+PEOPLE = 100
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+@contextmanager
+def staged(
+    make_world: MakeWorld, port: int, *others: int
+) -> Iterator[tuple[Stage, GatewayProcess]]:
+    """A gateway that has loaded a table of some people."""
+    world = make_world(config("viewers", port, *others))
+    stage = Stage(world)
+    stage.change(range(PEOPLE))
+    stage.change(range(0, PEOPLE, 2))
+    with GatewayProcess(world, port) as gateway:
+        gateway.wait_until_ready()
+        yield stage, gateway
+
+
+def expected(stage: Stage) -> list[list[dict[str, object]]]:
+    return [[dict(row) for row in stage.expected(view)] for view in VIEWS]
+
+
+def all_right(stage: Stage, crowds: list[Crowd], seconds: float = 40.0) -> int:
+    """Return when every viewer shows what it must; how many states they have seen."""
+    states = 0
+    for crowd in crowds:
+        crowd.ask(expected(stage), seconds)
+    for crowd in crowds:
+        report = crowd.hear()
+        assert not report.stories, "\n".join(report.stories)
+        assert report.right == crowd.count
+        states += report.states
+    return states
+
+
+def change_often(stage: Stage, probe: Viewer, times: int, email: str = "") -> None:
+    """Change some people again and again, each time when the last change has been seen."""
+    for number in range(times):
+        stage.change(range(number % 5, PEOPLE, 5), email)
+        probe.wait_for(lambda window: stage.shows(window, VIEWS[0]), 20)
+
+
+def test_500_viewers_of_a_few_views(make_world: MakeWorld, port: int) -> None:
+    with staged(make_world, port) as (stage, gateway):
+        with Crowd(gateway.address, gateway.secret, VIEWS, 100) as first:
+            all_right(stage, [first])
+            first.leave()
+        empty(gateway)
+        before = gateway.memory()
+        with ExitStack() as stack:
+            crowds = [
+                stack.enter_context(Crowd(gateway.address, gateway.secret, VIEWS, 250))
+                for _ in range(2)
+            ]
+            states = all_right(stage, crowds)
+            held = {"subscribers": 500.0, "views": DIFFERENT_VIEWS, "windows": len(VIEWS)}
+            gateway.wait_for_metrics(10, connections=500, **held)
+            with Audience(gateway.address, gateway.secret) as audience:
+                probe = audience.add(TABLE, JUDGES, **VIEWS[0])
+                change_often(stage, probe, 20)
+                audience.check()
+            assert all_right(stage, crowds) > states
+            gateway.wait_for_metrics(10, connections=500, **held)
+            for crowd in crowds:
+                crowd.leave()
+        empty(gateway)
+        wait_for(gateway.memory, lambda now: now < before + 40 * MIB, 20)
+
+
+def empty(gateway: GatewayProcess) -> None:
+    """When all have left, nothing is held for them."""
+    gateway.wait_for_metrics(20, connections=0, subscribers=0, views=0, windows=0)
+
+
+class Deaf:
+    """Opens a large window and never reads a byte of it; some go on saying that they live."""
+
+    def __init__(self, gateway: GatewayProcess, port: int, *, hearts: bool) -> None:
+        self.hearts = hearts
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self._socket.settimeout(20)
+        self._socket.connect(("127.0.0.1", port))
+        lines = [
+            "GET /api/live HTTP/1.1",
+            f"Host: 127.0.0.1:{port}",
+            f"Authorization: Bearer {gateway.secret}",
+            "Connection: Upgrade",
+            "Upgrade: websocket",
+            "Sec-WebSocket-Version: 13",
+            f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}",
+            "Sec-WebSocket-Protocol: evergrid.v1",
+        ]
+        self._socket.sendall("\r\n".join([*lines, "", ""]).encode())
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += self._socket.recv(1)
+        assert b" 101 " in head
+        self.say(type="hello", protocol=1)
+        self.say(type="open", sub=1, table=TABLE, limit=PEOPLE)
+
+    def say(self, **message: object) -> None:
+        self._socket.sendall(frame(TEXT, json.dumps(message).encode()))
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@contextmanager
+def beating(deaf: list[Deaf]) -> Iterator[None]:
+    """Hearts of those who send them, until they are shown out."""
+    over = threading.Event()
+
+    def beat() -> None:
+        alive = [one for one in deaf if one.hearts]
+        while not over.wait(2.0):
+            for one in list(alive):
+                try:
+                    one.say(type="heart")
+                except OSError:
+                    alive.remove(one)
+
+    thread = threading.Thread(target=beat)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        for one in deaf:
+            one.close()
+
+
+def test_50_who_read_slowly_or_not_at_all_among_300(make_world: MakeWorld, port: int) -> None:
+    with FaultProxy(port) as thin, staged(make_world, port, thin.port) as (stage, gateway):
+        thin.limit(60_000, Way.DOWN)
+        with (
+            Crowd(gateway.address, gateway.secret, VIEWS, 250) as healthy,
+            Audience(thin.address, gateway.secret) as slow,
+            Audience(gateway.address, gateway.secret) as fast,
+        ):
+            all_right(stage, [healthy])
+            probe = fast.add(TABLE, JUDGES, **VIEWS[0])
+            large: View = {"limit": PEOPLE}
+            for _ in range(25):
+                slow.add(TABLE, JUDGES, **large)
+            deaf = [Deaf(gateway, port, hearts=number % 2 == 0) for number in range(25)]
+            with beating(deaf):
+                gateway.wait_for_metrics(10, connections=250 + 1 + 25 + 25)
+                # Rows of some size fill what the kernel takes for those who do not read.
+                dead = threading.Thread(
+                    target=gateway.wait_for_metrics, args=(15.5,), kwargs={"connections": 276}
+                )
+                dead.start()
+                while dead.is_alive():
+                    change_often(stage, probe, 5, email="e" * 4000)
+                gateway.wait_for_metrics(1, connections=276)
+            change_often(stage, probe, 1)
+            assert all_right(stage, [healthy]) > 250
+            for viewer in slow.viewers:
+                viewer.wait_for(lambda window: stage.shows(window, large), 40)
+                assert Live.STALE not in {sight.state for sight in viewer.sights}
+            fast.check()
+            slow.check()
+
+
+def test_half_open_connections_are_noticed_at_both_ends(make_world: MakeWorld, port: int) -> None:
+    with ExitStack() as stack:
+        ways = {way: stack.enter_context(FaultProxy(port)) for way in (Way.UP, Way.DOWN, Way.BOTH)}
+        others = [proxy.port for proxy in ways.values()]
+        stage, gateway = stack.enter_context(staged(make_world, port, *others))
+        viewers: list[Viewer] = []
+        for proxy in ways.values():
+            audience = stack.enter_context(Audience(proxy.address, gateway.secret, EAGER))
+            viewers.append(audience.add(TABLE, JUDGES, **VIEWS[0]))
+        for viewer in viewers:
+            viewer.wait_for(lambda window: stage.shows(window, VIEWS[0]), 20)
+        for way, proxy in ways.items():
+            proxy.hold(way)
+        stage.change(range(5))
+        for viewer in viewers:
+            stale = viewer.wait_for(lambda window: window.state is Live.STALE, 25)
+            assert stale.stale_since is not None
+        # Where not even the client's goodbye arrives, the gateway finds out by itself.
+        wait_for(lambda: gateway.dropped("silent"), lambda count: count >= 2, 25)
+        for proxy in ways.values():
+            proxy.heal()
+        for viewer in viewers:
+            viewer.wait_for(lambda window: stage.shows(window, VIEWS[0]), 30)
+            assert not viewer.faults
+
+
+Fault = Callable[[FaultProxy], None]
+
+
+def after_a_reset(fault: Fault) -> Fault:
+    """A fault that meets the client when it comes back."""
+
+    def act(way: FaultProxy) -> None:
+        fault(way)
+        way.reset()
+
+    return act
+
+
+def refuse_for_a_while(way: FaultProxy) -> None:
+    seen = way.connections
+    way.refuse()
+    way.reset()
+    wait_for(lambda: way.connections, lambda now: now > seen + 1, 10)
+    way.heal()
+
+
+# What each breaks, and whether it lasts until it is healed.
+FAULTS: dict[str, tuple[Fault, bool]] = {
+    "ended": (lambda way: way.cut(), False),
+    "broken off": (lambda way: way.reset(), False),
+    "ended within a frame": (lambda way: way.break_after(700, Way.DOWN, reset=False), False),
+    "broken off within a frame": (lambda way: way.break_after(2000, Way.DOWN), False),
+    "within the request": (after_a_reset(lambda way: way.break_after(100, Way.UP)), False),
+    "within the login": (after_a_reset(lambda way: way.break_after(400, Way.UP)), False),
+    "within the answer": (after_a_reset(lambda way: way.break_after(60, Way.DOWN)), False),
+    "within the welcome": (after_a_reset(lambda way: way.break_after(900, Way.DOWN)), False),
+    "nobody there": (refuse_for_a_while, False),
+    "held for a moment": (lambda way: way.hold(), True),
+    "held for a moment upwards": (lambda way: way.hold(Way.UP), True),
+    "slow both ways": (lambda way: way.delay(0.3), False),
+    "slow login": (after_a_reset(lambda way: way.delay(0.7, Way.UP)), False),
+    "thin downwards": (lambda way: way.limit(20_000, Way.DOWN), False),
+    "thin upwards at login": (after_a_reset(lambda way: way.limit(400, Way.UP)), False),
+}
+
+
+def test_after_every_network_fault_the_windows_are_right(make_world: MakeWorld, port: int) -> None:
+    with ExitStack() as stack:
+        way = stack.enter_context(FaultProxy(port))
+        stage, gateway = stack.enter_context(staged(make_world, port, way.port))
+        with Audience(way.address, gateway.secret, EAGER) as audience:
+            viewers = [audience.add(TABLE, JUDGES, **view) for view in VIEWS[:2]]
+            for name, (fault, lasts) in FAULTS.items():
+                fault(way)
+                stage.change(range(PEOPLE), email=name * 10)
+                stage.change(range(10), email=name)
+                if lasts:
+                    way.heal()
+                for viewer, view in zip(viewers, VIEWS, strict=False):
+                    viewer.name = f"{name}, {view}"
+                    viewer.wait_for(lambda window, v=view: stage.shows(window, v), 20)  # type: ignore[misc]
+                way.heal()
+            audience.check()
+
+
+def test_a_gateway_before_its_pipeline_and_without_its_broker(
+    make_world: MakeWorld, port: int, broker: EmbeddedBroker
+) -> None:
+    world = make_world(config("early", port))
+    with GatewayProcess(world, port) as gateway:
+        assert gateway.readiness() == (503, "There are no tables yet: waiting for a pipeline.")
+        with Audience(gateway.address, gateway.secret, EAGER) as audience:
+            viewer = audience.add(TABLE, JUDGES, **VIEWS[0])
+            waiting = viewer.wait_for(lambda window: window.state is Live.WAITING, 20)
+            assert waiting.message.startswith(f"There is no table {TABLE} now.")
+            stage = Stage(world)
+            stage.change(range(50))
+            viewer.wait_for(lambda window: stage.shows(window, VIEWS[0]), 30)
+            gateway.wait_until_ready()
+
+            broker.kill()
+            try:
+                stale = viewer.wait_for(lambda window: window.state is Live.STALE, 30)
+                assert stale.stale_since is not None
+                assert stale.time is not None
+                assert stale.stale_since >= stale.time
+                assert f"({broker.bootstrap}) does not answer" in stale.message
+                assert gateway.ask(f"/api/tables/{TABLE}/rows")[0] == 200, "old rows are rows"
+                without_its_broker(gateway, viewer)
+            finally:
+                broker.start()
+            viewer.wait_for(lambda window: stage.shows(window, VIEWS[0]), 60)
+            gateway.wait_until_ready()
+            stage.change(range(20))
+            viewer.wait_for(lambda window: stage.shows(window, VIEWS[0]), 60)
+            audience.check()
+
+
+def without_its_broker(gateway: GatewayProcess, viewer: Viewer) -> None:
+    """A gateway that is started now serves, and says what it waits for."""
+    gateway.kill()
+    viewer.wait_for(lambda window: "the gateway" in window.message, 20)
+    gateway.start()
+    status, sentence = wait_for(gateway.readiness, lambda answer: "Kafka" in answer[1], 20)
+    assert status == 503
+    assert sentence.endswith("does not answer. Going on when it is back.")
+    waiting = viewer.wait_for(
+        lambda window: window.state is Live.WAITING and "Kafka" in window.message, 20
+    )
+    assert waiting.rows.num_rows, "what was on the screen stays on it"
