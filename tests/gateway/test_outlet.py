@@ -7,6 +7,7 @@ import msgspec
 from evergrid.gateway.outlet import MAX_WORDS, Outbox, Outlet
 from evergrid.protocol.frames import addressed
 from evergrid.protocol.messages import Live, State
+from evergrid.views.query import Window
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -15,6 +16,7 @@ class Told(msgspec.Struct, frozen=True):
     sequence: int
     base: int
     difference: bytes | None
+    window: Window = Window(0, 300)
 
     def full(self) -> bytes:
         return b"full %d" % self.sequence
@@ -78,9 +80,16 @@ def test_a_move_is_answered_by_a_full_window() -> None:
     outlet = Outlet(5)
     outlet.offer(state(1))
     outlet.take()
-    outlet.moved()
-    outlet.offer(state(2, base=1))
+    outlet.moved(Window(300, 300))
+    outlet.offer(msgspec.structs.replace(state(2, base=1), window=Window(300, 300)))
     assert sent(outlet.take()) == "full 2"
+
+
+def test_what_comes_late_for_a_window_that_was_moved_away_from_is_dropped() -> None:
+    outlet = Outlet(5)
+    outlet.moved(Window(300, 300))
+    outlet.offer(state(2))
+    assert outlet.take() is None
 
 
 def test_whatever_is_offered_and_taken_the_reader_ends_with_the_newest_state() -> None:

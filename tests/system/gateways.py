@@ -20,7 +20,7 @@ from evergrid.testing.world import World
 
 SERVING = "Serving at "
 _ASK_SECONDS = 20.0
-_SAMPLE = re.compile(r"evergrid_(\w+) (\S+)")
+_SAMPLE = re.compile(r"^evergrid_(\w+) (\S+)$", re.MULTILINE)
 
 
 def free_port() -> int:

@@ -30,10 +30,10 @@ _RETRY_SECONDS = 1.0
 
 
 class Key(msgspec.Struct, frozen=True):
-    """Which changelog: a later topic of the same name was made at another time."""
+    """Which changelog: a later topic of the same name has another id."""
 
     topic: str
-    made: int
+    topic_id: str
 
 
 class Followed(msgspec.Struct, frozen=True):
@@ -163,10 +163,13 @@ class Feed:
 
     def _move(self) -> None:
         """Follow what the manifest names now; a new reader if that is something else."""
-        wanted = {followed.target.topic: followed for followed in _wanted(self._manifest)}
+        wanted = {target.topic: (target, number) for target, number in _wanted(self._manifest)}
         there = topics.describe(self._connection, list(wanted))
         before = self._followed
-        coming = {topic: f for topic, f in wanted.items() if topic in there}
+        coming = {
+            topic: Followed(Key(topic, found.topic_id), *wanted[topic])
+            for topic, found in there.items()
+        }
         # Nothing is changed before the broker has answered all: it may go away in the middle.
         goals = {followed.key: self._goal(followed) for followed in coming.values()}
         for topic, followed in coming.items():
@@ -216,17 +219,18 @@ class Feed:
 
     def _is_waiting(self, there: frozenset[str]) -> bool:
         """Whether a changelog that was missing is there now."""
-        wanted = {f.target.topic for f in _wanted(self._manifest)}
+        wanted = {target.topic for target, _ in _wanted(self._manifest)}
         return bool((wanted - self._followed.keys()) & there)
 
 
 _COMING = (State.PREPARING, State.READY)
 
 
-def _wanted(manifest: Manifest) -> list[Followed]:
-    """The changelogs worth reading: a coming generation's before anybody sees it."""
+def _wanted(manifest: Manifest) -> list[tuple[TableTopic, int]]:
+    """The changelogs worth reading, with their generation: a coming one's before anybody sees
+    it, 0 for those that belong to none."""
     current = manifest.current_generation
-    wanted = [Followed(Key(target.topic, 0), target, 0) for target in manifest.system.values()]
+    wanted = [(target, 0) for target in manifest.system.values()]
     wanted += _of(current) if current is not None else []
     for number, generation in manifest.generations.items():
         if generation.state in _COMING and (current is None or number > current.number):
@@ -234,8 +238,5 @@ def _wanted(manifest: Manifest) -> list[Followed]:
     return wanted
 
 
-def _of(generation: Generation) -> list[Followed]:
-    return [
-        Followed(Key(target.topic, generation.times.created), target, generation.number)
-        for target in generation.tables.values()
-    ]
+def _of(generation: Generation) -> list[tuple[TableTopic, int]]:
+    return [(target, generation.number) for target in generation.tables.values()]

@@ -66,18 +66,10 @@ async def _tell_progress(engine: Engine) -> None:
         await asyncio.sleep(_LOOK_SECONDS)
         if time.monotonic() >= due:
             due = time.monotonic() + _TELL_SECONDS
-            say(await _how_far(engine))
+            say(engine.load().message)
     tables = await engine.tables()
     rows = sum(table.rows for table in tables)
     say(f"Ready: {rows:,} rows in {', '.join(table.name for table in tables)}.")
-
-
-async def _how_far(engine: Engine) -> str:
-    tables = await engine.tables()
-    if not tables:
-        return "There are no tables yet: waiting for a pipeline."
-    done, total = sum(t.done for t in tables), sum(t.total for t in tables)
-    return f"Loading: {done:,} of {total:,} changes." if total else tables[0].message
 
 
 def _keys(names: tuple[str, ...]) -> str:

@@ -156,7 +156,7 @@ def _footer(view: View, width: int) -> list[Text]:
     words = view.words
     address = (view.gateway, "bold underline") if view.gateway else ("not served yet", "dim")
     lines = [
-        Text.assemble((" Tables at       ", "dim"), address),
+        Text.assemble((" Open ", "dim"), address),
         *_follow(words.tail_command, width),
         Text.assemble(
             (" Ctrl-C", "bold"),

@@ -152,7 +152,7 @@ class Connection:
             self._switchboard.take(action.ticket, self)
             self._windows.open(action.ticket, action.query, action.window, action.resume)
         elif isinstance(action, MoveWindow):
-            self._outbox.move(action.ticket)
+            self._outbox.move(action.ticket, action.window)
             self._windows.move(action.ticket, action.window)
         elif isinstance(action, CloseWindow):
             self._outbox.close(action.ticket, action.sub)

@@ -14,6 +14,7 @@ import msgspec
 from evergrid.model.table import Column
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Live
+from evergrid.views.query import Window
 
 Ticket = int
 
@@ -25,6 +26,8 @@ class Publication(Protocol):
     or there was no state before. `full()` is encoded when first asked for, then shared.
     """
 
+    @property
+    def window(self) -> Window: ...
     @property
     def sequence(self) -> int: ...
     @property

@@ -21,6 +21,7 @@ from evergrid.views.query import Query, Window
 from evergrid.views.view import View
 
 BATCH = 10_000
+TOTAL = "total"  # in the metadata of the first batch's schema: rows in the whole view
 _NO_SLOTS: Slots = np.empty(0, np.int64)
 
 
@@ -37,7 +38,6 @@ class Export:
         self._window = window
         self._tick = tick
         self._walk: Iterator[pa.RecordBatch] | None = None
-        self.total: int | None = None  # rows in the whole view, once that is known
 
     @property
     def prepared(self) -> bool:
@@ -54,12 +54,12 @@ class Export:
             self._view.grow()
         if not self._view.complete:
             return
-        self.total = len(self._view)
         start, stop = self._bounds()
         rows: Iterable[pa.RecordBatch] = self._pieces()
         if stop - start <= BATCH:  # taken at once: a window of exactly this moment
             rows = [self._taken(self._view.between(start, stop))]
-        self._walk = chain([self._taken(_NO_SLOTS)], rows)
+        empty = self._taken(_NO_SLOTS).replace_schema_metadata({TOTAL: str(len(self._view))})
+        self._walk = chain([empty], rows)
 
     def step(self) -> pa.RecordBatch | None:
         """The next batch; None at the end."""

@@ -11,6 +11,7 @@ from collections import deque
 from evergrid.gateway.deliveries import Publication, Ticket
 from evergrid.protocol.frames import addressed
 from evergrid.protocol.messages import State
+from evergrid.views.query import Window
 
 MAX_WORDS = 1000
 
@@ -18,24 +19,28 @@ MAX_WORDS = 1000
 class Outlet:
     """One subscription's way out: the state last sent, and the newest one if it is another."""
 
-    __slots__ = ("_newest", "_sent", "_sub")
+    __slots__ = ("_newest", "_sent", "_sub", "_window")
 
     def __init__(self, sub: int) -> None:
         self._sub = sub
         self._sent = 0
+        self._window: Window | None = None
         self._newest: Publication | None = None
 
     def offer(self, publication: Publication) -> None:
-        """A state that replaces whatever had not been sent yet."""
-        self._newest = publication
+        """A state that replaces whatever had not been sent yet; one of a window that was moved
+        away from comes too late."""
+        if self._window in (None, publication.window):
+            self._newest = publication
 
     def resume(self, publication: Publication, sequence: int) -> None:
         """The client has the state `sequence` already, so differences may start from it."""
         self._newest = publication
         self._sent = sequence
 
-    def moved(self) -> None:
-        """The next frame is a full window: it answers the move, whatever was sent before."""
+    def moved(self, window: Window) -> None:
+        """The next frame is this window in full: it answers the move, whatever was sent before."""
+        self._window = window
         self._newest = None
         self._sent = 0
 
@@ -76,8 +81,8 @@ class Outbox:
     def open(self, ticket: Ticket, sub: int) -> None:
         self._outlets[ticket] = Outlet(sub)
 
-    def move(self, ticket: Ticket) -> None:
-        self._outlets[ticket].moved()
+    def move(self, ticket: Ticket, window: Window) -> None:
+        self._outlets[ticket].moved(window)
 
     def close(self, ticket: Ticket, sub: int) -> None:
         """Forget all that waits for it: nothing follows the answer to a close."""

@@ -90,7 +90,7 @@ class Pane:
             time=moment.wall,
             rows=len(slots),
         )
-        self.publication = WindowPublication(header, columns, rows, change, sent)
+        self.publication = WindowPublication(self.window, header, columns, rows, change, sent)
         self._store, self._slots, self._tick = store, slots, moment.tick
         self._told_at = moment.now
         return self.publication

@@ -13,6 +13,7 @@ from evergrid.protocol.frames import ID_COLUMN, Description, Header, Kind, encod
 from evergrid.store.growing import Slots
 from evergrid.store.table import TableStore
 from evergrid.views.difference import Difference
+from evergrid.views.query import Window
 
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
@@ -39,12 +40,14 @@ class WindowPublication:
 
     def __init__(
         self,
+        window: Window,
         header: Header,
         columns: tuple[Column, ...],
         rows: pa.RecordBatch,
         change: Difference | None,
         sent: pa.RecordBatch | None,
     ) -> None:
+        self.window = window
         self._header = header
         self._columns = columns
         self.rows = rows
