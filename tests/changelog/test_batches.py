@@ -6,7 +6,9 @@ import json
 import random
 from decimal import Decimal
 
+import pyarrow as pa
 import pytest
+from tests.store import making
 
 from evergrid.changelog.batches import RowReader
 from evergrid.changelog.codec import decode
@@ -15,7 +17,6 @@ from evergrid.gateway.segments import segments
 from evergrid.model.types import Kind
 from evergrid.store.table import TableStore
 from evergrid.testing.naive import Row, Value
-from tests.store import making
 
 SEED = 20_261_116
 TABLE = making.made_table()
@@ -43,7 +44,9 @@ def row(**cells: Value) -> dict[str, Value]:
 def read(*values: bytes) -> tuple[list[dict[str, Value]], list[int]]:
     batch, bad = RowReader(TABLE).read(values)
     columns = [making.plain(column) for column in batch.columns]
-    rows = [dict(zip(batch.schema.names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    rows = [
+        dict(zip(batch.schema.names, cells, strict=True)) for cells in zip(*columns, strict=True)
+    ]
     return rows, bad
 
 
@@ -136,7 +139,9 @@ def test_deletes_stay_where_they_are_among_the_rows() -> None:
         records[gone] = _record(gone, None)
     records[5] = _record(5, b"no row")
     made, bad = segments(records, RowReader(TABLE))
-    seen = [one if isinstance(one, list) else one.column("offset").to_pylist() for one in made]
+    seen = [
+        one.column("offset").to_pylist() if isinstance(one, pa.RecordBatch) else one for one in made
+    ]
     assert seen == [[0], ["0:1"], [2], ["0:3", "0:4"], []]
     assert bad == [records[5]]
 

@@ -13,7 +13,8 @@ from evergrid.gateway.deliveries import Published, Refused, Resumed, Told
 from evergrid.gateway.hub import Condition, Hub, Pace
 from evergrid.gateway.outlet import Outlet
 from evergrid.gateway.pane import Moment
-from evergrid.model.table import Table
+from evergrid.model.table import Column, Table
+from evergrid.model.types import TEXT
 from evergrid.protocol import frames
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Live
@@ -22,7 +23,27 @@ from evergrid.testing.naive import NaiveTable, Row, Value
 from evergrid.views.query import Query, Window
 from tests.store import making
 
+TABLE = making.made_table(version=False)
+# The next pipeline has no column `note`, and one that was not there before.
+OTHER = Table(
+    name=TABLE.name,
+    columns=(*(c for c in TABLE.columns if c.name != "note"), Column("fresh", TEXT)),
+    row_id=TABLE.row_id,
+    order=TABLE.order,
+)
+ALL = Query("made")
+TOP = Window(0, 10)
 LIVE = Condition(Live.LIVE, "")
+
+
+def row(offset: int, **cells: Value) -> dict[str, Value]:
+    """A row whose id is 0:<offset>, in the order of the offsets."""
+    blank: dict[str, Value] = {column.name: None for column in TABLE.columns}
+    return blank | {"partition": 0, "offset": offset, "ts": offset} | cells
+
+
+def rows(*offsets: int) -> list[dict[str, Value]]:
+    return [row(offset) for offset in offsets]
 
 
 @dataclass(frozen=True)
@@ -62,10 +83,15 @@ class Viewer:
         assert self.picture is not None
         return shown_rows(self.picture.rows)
 
+    def ids(self) -> list[Value]:
+        return [one["_id"] for one in self.rows()]
+
 
 def shown_rows(rows: pa.Table) -> list[dict[str, Value]]:
     columns = [making.plain(column) for column in rows.columns]
-    return [dict(zip(rows.schema.names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    return [
+        dict(zip(rows.schema.names, cells, strict=True)) for cells in zip(*columns, strict=True)
+    ]
 
 
 @dataclass
@@ -145,7 +171,7 @@ class Watching:
 
     def move(self, viewer: Viewer, window: Window) -> None:
         viewer.window, viewer.moved = window, True
-        viewer.outlet.moved()
+        viewer.outlet.moved(window)
         self.hub.move(self.ticket(viewer), window, self.moment())
         self.collect()
 
@@ -218,7 +244,7 @@ class Watching:
         known = [column.name for column in state.table.columns]
         names = [name for name in viewer.query.columns or known if name in known]
         return [
-            {frames.ID_COLUMN: model.row_id(row)} | {name: row[name] for name in names}
+            {frames.ID_COLUMN: model.row_id(row), **{name: row[name] for name in names}}
             for row in rows
         ]
 
@@ -241,3 +267,10 @@ class Watching:
 
 def random_rows(rng: random.Random, table: Table, most: int = 12) -> list[dict[str, Value]]:
     return [making.random_row(rng, table) for _ in range(rng.randrange(most + 1))]
+
+
+def three_rows() -> Watching:
+    """A table with the rows 0:1, 0:2 and 0:3."""
+    made = Watching()
+    made.place(TABLE, rows(1, 2, 3))
+    return made

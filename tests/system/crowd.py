@@ -11,6 +11,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -54,11 +55,13 @@ class Crowd:
     def __init__(self, address: str, secret: str, views: Sequence[View], count: int) -> None:
         self.views = views
         self.count = count
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  # closed at the end
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.system.crowd"],
             cwd=Path(__file__).parents[2],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._complaints,
         )
         self._send(Task(address, secret, [dict(view) for view in views], count))
 
@@ -69,7 +72,7 @@ class Crowd:
     def hear(self) -> Report:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        assert line, f"the crowd ended with {self._process.wait()}"
+        assert line, f"the crowd ended with {self._process.wait()}: {self._last_words()}"
         return msgspec.json.decode(line, type=Report)
 
     def leave(self) -> None:
@@ -77,6 +80,10 @@ class Crowd:
         assert self._process.stdin is not None
         self._process.stdin.close()
         assert self._process.wait(30) == 0
+
+    def _last_words(self) -> str:
+        self._complaints.seek(0)
+        return self._complaints.read().decode(errors="replace")[-3000:]
 
     def _send(self, message: Task | Question) -> None:
         assert self._process.stdin is not None
@@ -99,6 +106,7 @@ class Crowd:
         self._process.kill()
         self._process.wait()
         self._process.stdout.close()
+        self._complaints.close()
 
 
 class _Members:

@@ -99,11 +99,15 @@ class GatewayProcess:
 
     def wait_for_metrics(self, seconds: float, **wanted: float) -> None:
         """Return when each metric has its value."""
-        wait_for(
-            lambda: {name: self.metrics()[name] for name in wanted},
-            lambda found: found == wanted,
-            seconds,
-        )
+
+        def found() -> dict[str, float]:
+            now = self.metrics()
+            return {name: now[name] for name in wanted}
+
+        try:
+            wait_for(found, lambda now: now == wanted, seconds)
+        except AssertionError:
+            raise AssertionError(f"not {wanted} within {seconds} s: {self.metrics()}") from None
 
     def dropped(self, reason: str) -> int:
         """Connections that it ended for this reason."""

@@ -175,7 +175,7 @@ def beating(deaf: list[Deaf]) -> Iterator[None]:
 
 def test_50_who_read_slowly_or_not_at_all_among_300(make_world: MakeWorld, port: int) -> None:
     with FaultProxy(port) as thin, staged(make_world, port, thin.port) as (stage, gateway):
-        thin.limit(60_000, Way.DOWN)
+        thin.limit(100_000, Way.DOWN)
         with (
             Crowd(gateway.address, gateway.secret, VIEWS, 250) as healthy,
             Audience(thin.address, gateway.secret) as slow,
@@ -195,7 +195,7 @@ def test_50_who_read_slowly_or_not_at_all_among_300(make_world: MakeWorld, port:
                 )
                 dead.start()
                 while dead.is_alive():
-                    change_often(stage, probe, 5, email="e" * 4000)
+                    change_often(stage, probe, 5, email="e" * 1500)
                 gateway.wait_for_metrics(1, connections=276)
             change_often(stage, probe, 1)
             assert all_right(stage, [healthy]) > 250
@@ -269,7 +269,7 @@ FAULTS: dict[str, tuple[Fault, bool]] = {
     "slow both ways": (lambda way: way.delay(0.3), False),
     "slow login": (after_a_reset(lambda way: way.delay(0.7, Way.UP)), False),
     "thin downwards": (lambda way: way.limit(20_000, Way.DOWN), False),
-    "thin upwards at login": (after_a_reset(lambda way: way.limit(400, Way.UP)), False),
+    "thin upwards at login": (after_a_reset(lambda way: way.limit(800, Way.UP)), False),
 }
 
 

@@ -219,7 +219,9 @@ def test_a_value_that_the_column_cannot_be_compared_with_is_a_bad_value(
 
 
 def test_an_unknown_column_is_named_and_the_known_ones_too() -> None:
-    with pytest.raises(QueryError, match=r"there is no column 'nmae'. There are text, note") as caught:
+    with pytest.raises(
+        QueryError, match=r"there is no column 'nmae'. There are text, note"
+    ) as caught:
         filter_predicate(Filter("nmae", Op.IS_NULL), TABLE)
     assert caught.value.fault is Fault.UNKNOWN_COLUMN
 
@@ -233,7 +235,8 @@ def test_a_search_can_be_bad(search: str) -> None:
 
 def test_bounds_beyond_what_a_column_can_hold_are_above_or_below_all() -> None:
     store = stored([row(0, count=making.HIGHEST), row(1, count=making.LOWEST)])
-    for bound, op in itertools.product((2**63, 2**70, "1e50", "9223372036854775807.5"), Op):
+    bounds: list[Scalar] = [2**63, 2**70, "1e50", "9223372036854775807.5"]
+    for bound, op in itertools.product(bounds, Op):
         if op in (Op.LESS, Op.LESS_OR_EQUAL, Op.NOT):
             assert passing(store, Filter("count", op, bound)) == [True, True]
         elif op in (Op.GREATER, Op.GREATER_OR_EQUAL, Op.EQUALS):

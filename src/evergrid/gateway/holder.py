@@ -49,6 +49,7 @@ class Holder:
         self.idle_since: float | None = None
         self.dirty = False
         self.due = 0.0
+        self.obstacle = ""
         self._shown: _Standing | None = None
         self._coming: _Standing | None = None
 
@@ -73,10 +74,12 @@ class Holder:
         """Make the view on another store; what is shown stays until that is complete."""
         view = View(store, self.key.filter, self.key.search, self.key.order)
         self._coming = _Standing(store, generation, view)
+        self.obstacle = ""
 
-    def lose(self) -> None:
-        """The table is gone: there is nothing to show any more."""
+    def lose(self, obstacle: str = "") -> None:
+        """There is nothing to show any more; `obstacle` says why, if the table itself is there."""
         self._shown = self._coming = None
+        self.obstacle = obstacle
         for pane in self.panes.values():
             pane.forget()
 

@@ -90,9 +90,8 @@ class Hub:
         if shelf.condition == condition:
             return
         shelf.condition = condition
-        for ticket, viewer in self._viewers.items():
-            if viewer.query.table == name and not self._is_denied(viewer, shelf):
-                self._tell(ticket, viewer, condition)
+        for holder in self._holders_of(name):
+            self._tell_all(holder)
 
     def changed(self, store: TableStore, applied: Applied) -> None:
         """Have every view of this store follow a change."""
@@ -126,7 +125,7 @@ class Hub:
             return
         self._shelves[name] = shelf
         self._viewers[ticket] = viewer
-        self._tell(ticket, viewer, shelf.condition)
+        self._tell(ticket, viewer, self._condition_of(holder))
         with self._alone(holder):
             self._attach(ticket, holder, viewer, resume, moment)
 
@@ -153,7 +152,8 @@ class Hub:
         for holder in list(self._holders.values()):
             if holder.is_growing:
                 with self._alone(holder):
-                    holder.grow()
+                    if holder.grow():
+                        self._tell_all(holder)
                 return True
         return False
 
@@ -222,24 +222,14 @@ class Hub:
         self._holders[key] = holder
         return holder
 
-    def _is_denied(self, viewer: _Viewer, shelf: _Shelf) -> bool:
-        """Whether the table is there, but cannot give the view that this viewer asked for."""
-        holder = self._holders.get(ViewKey.of(viewer.query))
-        return shelf.store is not None and holder is not None and holder.is_bare
-
     def _rebase(self, holder: Holder, shelf: _Shelf) -> None:
         """Follow the table to another store, or say why this view cannot be had of it."""
         assert shelf.store is not None
-        condition = shelf.condition
         try:
             holder.rebase(shelf.store, shelf.generation)
         except QueryError as error:
-            holder.lose()
-            text = f"This view cannot be had of the table as it is now: {error.sentence()}"
-            condition = Condition(Live.WAITING, text)
-        for pane in holder.panes.values():
-            for ticket in pane.tickets:
-                self._tell(ticket, self._viewers[ticket], condition)
+            holder.lose(f"This view cannot be had of the table as it is now: {error.sentence()}")
+        self._tell_all(holder)
 
     @contextlib.contextmanager
     def _alone(self, holder: Holder) -> Iterator[None]:
@@ -323,6 +313,21 @@ class Hub:
         unknown = shelf and shelf.store is None and shelf.condition.state is Live.WAITING
         if unknown and not self._holders_of(name):
             del self._shelves[name]
+
+    def _condition_of(self, holder: Holder) -> Condition:
+        """How a view is: as its table, unless that is there and the view is not."""
+        shelf = self._shelves[holder.key.table]
+        if holder.is_shown or shelf.store is None or shelf.condition.state is not Live.LIVE:
+            return shelf.condition
+        if holder.obstacle:
+            return Condition(Live.WAITING, holder.obstacle)
+        return Condition(Live.LOADING, "The rows are being filtered and sorted.")
+
+    def _tell_all(self, holder: Holder) -> None:
+        condition = self._condition_of(holder)
+        for pane in holder.panes.values():
+            for ticket in pane.tickets:
+                self._tell(ticket, self._viewers[ticket], condition)
 
     def _tell(self, ticket: Ticket, viewer: _Viewer, condition: Condition) -> None:
         if viewer.condition != condition:

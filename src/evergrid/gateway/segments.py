@@ -16,7 +16,9 @@ def segments(records: Sequence[Record], reader: RowReader) -> tuple[list[Segment
     bad: list[Record] = []
     for is_delete, run in _runs(records):
         if is_delete:
-            made.append([record.key.decode(errors="replace") for record in run if record.key is not None])
+            made.append(
+                [record.key.decode(errors="replace") for record in run if record.key is not None]
+            )
             continue
         rows, wrong = reader.read([record.value for record in run if record.value is not None])
         made.append(rows)

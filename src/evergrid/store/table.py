@@ -157,11 +157,12 @@ class TableStore:
         for column in self.columns.values():
             if isinstance(column, TextColumn):
                 column.save()
+        self._oldest_first()  # needed for what follows, and part of what is held
         held = self.nbytes
         if held > max(self._peak, self.max_bytes):
-            fits = int(self.max_bytes * len(self) / held)
-            self._most_rows = min(self._most_rows, fits) if self._peak else fits
-            self._peak = held
+            before = self._peak or self.max_bytes
+            rows = self._most_rows if self._peak else len(self)
+            self._most_rows, self._peak = int(rows * before / held), held
         return len(self) - self._most_rows if self._peak else 0
 
     def _oldest_first(self) -> OrderedRows:

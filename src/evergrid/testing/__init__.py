@@ -1,6 +1,7 @@
 """Tools that prove Evergrid's promises, shipped so that others can prove them too.
 
 oracle     what every table must hold, worked out naively from the messages alone
+naive      what a window of a table must show, worked out by looking at every row
 cases      single messages, each with what must become of it
 scripted   random but repeatable conversations between two sources
 hostile    bytes that try to break whoever reads them

@@ -1,0 +1,257 @@
+"""From a message to a screen, with all parts real, while all of them are killed in turn."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+
+import pyarrow as pa
+
+import evergrid
+from evergrid.client import LiveWindow, Patience
+from evergrid.client.filters import query_of
+from evergrid.config import load
+from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.model.table import Table
+from evergrid.model.types import Kind
+from evergrid.testing import oracle
+from evergrid.testing.naive import NaiveTable
+from evergrid.testing.processes import EvergridProcess
+from evergrid.testing.scripted import Script, random_case
+from evergrid.testing.tables import wait_for
+from evergrid.testing.viewer import Audience, View, Viewer, never_blank, never_fewer, plain
+from evergrid.testing.world import World
+from evergrid.views.query import Window
+from tests.system.conftest import MakeWorld, two_sources
+from tests.system.gateways import SERVING, GatewayProcess, free_port, gateway_section
+
+SEED = 20_261_121
+EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+TABLES = ["users_ui", "accounts_ui", "final_ui", "quarantine"]
+
+# Raw tables only grow, so the first two may never hold fewer rows than before.
+VIEWS: list[tuple[str, View]] = [
+    ("users_ui", {"offset": -50, "limit": 50}),
+    ("accounts_ui", {"limit": 5000}),
+    ("final_ui", {"order": "-balance,name:first", "limit": 100}),
+    ("final_ui", {"where": {"column": "balance", "op": "greater", "value": 0}, "limit": 60}),
+    ("final_ui", {"where": {"accountType": None}, "order": "-ts", "limit": 40, "offset": 5}),
+]
+GROWING = 2
+
+
+def config(name: str, port: int) -> dict[str, object]:
+    return {
+        "sources": two_sources(name),
+        "joins": {"final": {"table": "final_ui", "left": "users", "right": "accounts"}},
+        "spark": {"batch": "5s"},
+        "gateway": gateway_section(port),
+    }
+
+
+class Judge:
+    """What the oracle says that windows and snapshots must show."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        settings = load(world.file, {})
+        tables = (*settings.raw_tables(), *settings.joined_tables(), settings.quarantine())
+        self._tables = {table.name: table for table in tables}
+        self._known: dict[str, tuple[int, oracle.Table]] = {}
+
+    def of_table(self, name: str, rows: pa.Table) -> str:
+        """How a whole table differs, in its order too."""
+        return self.of_rows(name, rows, {"limit": 10**9})
+
+    def of_window(self, name: str, window: LiveWindow, view: View) -> str:
+        """How a window differs; whether it is live comes first."""
+        if not window.live or not window.sequence:
+            return f"{window.state.value}: {window.message}"
+        return self.of_rows(name, window.rows, view)
+
+    def of_rows(self, name: str, rows: pa.Table, view: View) -> str:
+        """How the rows of a view differ, in their order too."""
+        everything = self._expected(name)
+        wanted = _ids(self._tables[name], everything, view)
+        shown = {str(row.pop("_id")): row for row in plain(rows)}
+        report = oracle.differences({row_id: everything[row_id] for row_id in wanted}, dict(shown))
+        return report or ("" if list(shown) == wanted else "the rows are in another order")
+
+    def _expected(self, name: str) -> oracle.Table:
+        """Asked for many times while a window is waited for, worked out once."""
+        count = len(self._world.messages)
+        if self._known.get(name, (0, {}))[0] != count:
+            self._known[name] = (count, self._world.expected(name))
+        return self._known[name][1]
+
+
+def _ids(table: Table, rows: oracle.Table, view: View) -> list[str]:
+    """The ids that a window must show, from top to bottom."""
+    decimals = {column.name for column in table.columns if column.type.kind is Kind.DECIMAL}
+    model = NaiveTable(table)
+    model.rows = {
+        row_id: {
+            name: Decimal(str(value)) if name in decimals and value is not None else value
+            for name, value in row.items()
+        }
+        for row_id, row in rows.items()
+    }
+    order, where = view.get("order"), view.get("where")
+    query = query_of(table.name, None, where, view.get("search", ""), order)
+    _, chosen = model.window(query, Window(view.get("offset", 0), view.get("limit", 300)))
+    return [model.row_id(row) for row in chosen]
+
+
+class Producer:
+    """Sends cases one after the other, also through a broker's absence."""
+
+    def __init__(self, world: World, rng: random.Random) -> None:
+        self._world = world
+        self._rng = rng
+        self._number = 0
+        self._over = threading.Event()
+        self.problem: BaseException | None = None
+
+    def send(self) -> None:
+        self._number += 1
+        spec, script = self._world.spec, Script(partitions=2)
+        prefix = f"p{self._number}-"
+        sends = random_case(self._rng, spec.joins["final"], spec.sources, prefix, script)
+        self._world.send(sends)
+
+    def wait_for_more(self, count: int) -> None:
+        """Return when so many more messages are on the broker."""
+        enough = len(self._world.messages) + count
+
+        def sent() -> int:
+            assert self.problem is None, f"the producer failed: {self.problem}"
+            return len(self._world.messages)
+
+        wait_for(sent, lambda now: now >= enough, 90)
+
+    @contextmanager
+    def going(self) -> Iterator[None]:
+        thread = threading.Thread(target=self._go)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            thread.join()
+            self._over.clear()
+        assert self.problem is None, f"the producer failed: {self.problem}"
+
+    def _go(self) -> None:
+        try:
+            while not self._over.wait(0.2):  # the pace of the load
+                self.send()
+        except BaseException as error:
+            self.problem = error
+
+
+def test_windows_and_snapshots_equal_the_oracle_through_kills(
+    make_world: MakeWorld, broker: EmbeddedBroker
+) -> None:
+    print(f"seed {SEED}")
+    rng = random.Random(SEED)
+    port = free_port()
+    world = make_world(config("gateway", port))
+    world.make_topics(partitions=2)
+    judge, producer = Judge(world), Producer(world, random.Random(SEED + 1))
+    gateway = GatewayProcess(world, port)
+    with gateway, Audience(gateway.address, gateway.secret, EAGER) as audience:
+        viewers = watching(audience)
+        pipeline = world.start_live()
+        try:
+            producer.send()
+            wait_until_right(judge, viewers, 60)
+            with producer.going():
+                one_by_one(rng, producer, gateway, broker)
+                producer.wait_for_more(rng.randrange(20, 120))
+        finally:
+            pipeline.kill()
+        with producer.going():
+            producer.wait_for_more(rng.randrange(20, 120))
+        gateway.kill()
+        with both(world) as running:
+            with producer.going():
+                producer.wait_for_more(rng.randrange(20, 120))
+                broker.kill()
+                broker.start()
+                producer.wait_for_more(rng.randrange(20, 120))
+            wait_until_right(judge, viewers, 120)
+            snapshots_are_right(judge, gateway)
+            assert running.is_running()
+        audience.check()
+
+
+def watching(audience: Audience) -> list[Viewer]:
+    return [
+        audience.add(
+            table, (never_blank, never_fewer) if number < GROWING else (never_blank,), **view
+        )
+        for number, (table, view) in enumerate(VIEWS)
+    ]
+
+
+def one_by_one(
+    rng: random.Random, producer: Producer, gateway: GatewayProcess, broker: EmbeddedBroker
+) -> None:
+    """Kill gateway and broker, each at a random moment, and start it again."""
+    kills: list[GatewayProcess | EmbeddedBroker] = [gateway, gateway, broker]
+    rng.shuffle(kills)
+    for part in kills:
+        producer.wait_for_more(rng.randrange(20, 120))
+        part.kill()
+        part.start()
+
+
+@contextmanager
+def both(world: World) -> Iterator[EvergridProcess]:
+    """Pipeline and gateway, started by one command."""
+    running = EvergridProcess(["run", "-c", str(world.file)], world.folder / "run.txt")
+    try:
+        running.wait_for_words(SERVING, 30)
+        running.wait_for_words("is live", 120)
+        yield running
+    except BaseException:
+        print(f"evergrid run said:\n{running.said()}")
+        raise
+    finally:
+        running.stop(20)
+
+
+def wait_until_right(judge: Judge, viewers: list[Viewer], seconds: float) -> None:
+    """Return when each viewer sees what the oracle says."""
+    for viewer, (table, view) in zip(viewers, VIEWS, strict=True):
+        wait_until_shown(judge, viewer, table, view, seconds)
+
+
+def wait_until_shown(judge: Judge, viewer: Viewer, table: str, view: View, seconds: float) -> None:
+    differences = ""
+
+    def is_right(window: LiveWindow) -> bool:
+        nonlocal differences
+        differences = judge.of_window(table, window, view)
+        return not differences
+
+    try:
+        viewer.wait_for(is_right, seconds)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{differences}") from None
+
+
+def snapshots_are_right(judge: Judge, gateway: GatewayProcess) -> None:
+    """All rows over HTTP, and views of them, are what the oracle says."""
+    with evergrid.connect(gateway.address, gateway.secret) as client:
+        for name in TABLES:
+            wait_for(lambda n=name: judge.of_table(n, client.snapshot(n)), _is_empty, 60)  # type: ignore[misc]
+        for name, view in VIEWS:
+            assert not judge.of_rows(name, client.snapshot(name, **view), view)
+
+
+def _is_empty(text: str) -> bool:
+    return not text
