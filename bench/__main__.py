@@ -101,7 +101,9 @@ def _parser() -> argparse.ArgumentParser:
         "--case", default="", metavar="TEXT", help="only cases with this in their name, as asof"
     )
     parser.add_argument(
-        "--quick", action="store_true", help="minutes instead of half an hour: see that it works"
+        "--quick",
+        action="store_true",
+        help="minutes instead of the better part of an hour: see that it works",
     )
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="where to keep the report (bench/results/…)"

@@ -16,9 +16,10 @@ from bench.usage import CoresInUse
 from evergrid.model.join import JoinType
 
 _READY_SECONDS = 120.0
-# Enough that no row passes through the window unseen between two frames: an account changes
-# one row of an as-of join, and here eight of a left one.
-_ROWS = {JoinType.ASOF: 300, JoinType.LEFT: 2_000}
+# Enough that no row passes through the window unseen between two frames, even when many come
+# at once after a pause: an account changes one row of an as-of join, and here eight of a left
+# one.
+_ROWS = {JoinType.ASOF: 1_000, JoinType.LEFT: 3_000}
 
 
 def cases(quick: bool) -> Cases:
@@ -38,6 +39,7 @@ def _measure(join: JoinType, state: State, plan: Plan) -> tuple[Value, ...]:
                 stage,
                 plan,
                 lambda accounts, limit: Onlooker(*place, accounts, now_us(), limit),
+                partial(_wait_for_viewer, gateway),
             )
             in_use = cores.so_far()
             memory = gateway.usage().rss_bytes
@@ -50,6 +52,12 @@ def _measure(join: JoinType, state: State, plan: Plan) -> tuple[Value, ...]:
         *seen.counts(),
         Value("gateway cores in use", in_use, digits=2),
         Value("gateway memory", memory / 1024**2, "MB"),
+    )
+
+
+def _wait_for_viewer(gateway: GatewayServer) -> None:
+    gateway.wait_for(
+        lambda: gateway.metrics()["subscribers"] > 0, "the viewer to come", _READY_SECONDS
     )
 
 

@@ -67,10 +67,16 @@ def cases(quick: bool) -> Cases:
 Reader = Callable[[int, float], Task]
 
 
-def stream(stage: Stage, plan: Plan, reading: Reader | None = None) -> Stream:
+def stream(
+    stage: Stage,
+    plan: Plan,
+    reading: Reader | None = None,
+    wait_for_reader: Callable[[], None] = lambda: None,
+) -> Stream:
     """Send a steady stream, read what comes of it, keep what came after the warm-up.
 
-    Without a reader of its own, the changelog is read.
+    Without a reader of its own, the changelog is read, from where it ends now. One that sees
+    only what comes while it looks must be waited for.
     """
     count = RATE * (plan.warm_seconds + plan.seconds)
     accounts = accounts_among(count)
@@ -78,14 +84,13 @@ def stream(stage: Stage, plan: Plan, reading: Reader | None = None) -> Stream:
     say(f"  {RATE:,} rows/s for {plan.warm_seconds} + {plan.seconds} seconds")
     watch = (reading or _watching(stage))(accounts, limit)
     load = Steady(stage.bootstrap, count, RATE, plan.keys)
-    with (
-        Helper(watch, Watched, stage.folder) as reader,
-        Helper(load, Loaded, stage.folder) as sender,
-    ):
-        time.sleep(plan.warm_seconds)
-        cores = CoresInUse(stage.java())
-        loaded = sender.result(limit)
-        in_use = cores.so_far()
+    with Helper(watch, Watched, stage.folder) as reader:
+        wait_for_reader()
+        with Helper(load, Loaded, stage.folder) as sender:
+            time.sleep(plan.warm_seconds)
+            cores = CoresInUse(stage.java())
+            loaded = sender.result(limit)
+            in_use = cores.so_far()
         watched = reader.result(limit + _GRACE_SECONDS)
     stage.check()
     begin = loaded.began_us + plan.warm_seconds * 1_000_000

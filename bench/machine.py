@@ -33,6 +33,7 @@ class Machine(msgspec.Struct, frozen=True):
     evergrid: str
     commit: str
     load_before: tuple[float, float, float]
+    gateway: str = ""  # what it is made of; reports from before it have none
 
 
 def look() -> Machine:
@@ -50,6 +51,7 @@ def look() -> Machine:
         evergrid=__version__,
         commit=commit(),
         load_before=os.getloadavg(),
+        gateway=", ".join(f"{name} {version(name)}" for name in ("pyarrow", "numpy", "aiohttp")),
     )
 
 

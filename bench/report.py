@@ -63,5 +63,6 @@ def facts(report: Report) -> tuple[str, ...]:
         f"{machine.cores} cores, {machine.memory_gib:g} GiB, {machine.system}; "
         f"load before (1, 5, 15 minutes) {load_before}",
         f"Python {machine.python}, Java {machine.java}, Spark {machine.spark}, "
-        f"Kafka broker {machine.kafka_broker}, Kafka client in Spark {machine.kafka_client}",
+        f"Kafka broker {machine.kafka_broker}, Kafka client in Spark {machine.kafka_client}"
+        + (f", {machine.gateway}" if machine.gateway else ""),
     )

@@ -12,7 +12,8 @@ from evergrid.store.table import Applied, TableStore
 from evergrid.testing.naive import NaiveTable, Row, Value
 from evergrid.views import view
 from evergrid.views.query import Fault, OrderBy, Query, QueryError, Window
-from tests.gateway.watching import shown_rows
+from tests.gateway.watching import TABLE as PLAIN
+from tests.gateway.watching import Watching, row, rows, shown_rows
 from tests.store import making
 
 SEED = 20_261_116
@@ -110,11 +111,11 @@ def _run(one: Exporting) -> None:
     there = set(expected) if at_once else set(expected) & one.staying
     sent: list[str] = []
     while (batch := export.step()) is not None:
-        rows = shown_rows(batch)
-        sent += [str(row.pop("_id")) for row in rows]
+        taken = shown_rows(batch)
+        sent += [str(cells.pop("_id")) for cells in taken]
         if not at_once:
-            held = [one.model.rows[row_id] for row_id in sent[len(sent) - len(rows) :]]
-            assert rows == held, "rows come as they are when they are sent"
+            held = [one.model.rows[row_id] for row_id in sent[len(sent) - len(taken) :]]
+            assert taken == held, "rows come as they are when they are sent"
         if one.rng.random() < 0.7:
             one.change()
     assert len(sent) == len(set(sent)), "no row comes twice"
@@ -142,13 +143,29 @@ def test_its_order_holds_although_rows_changed_places_while_it_was_made(
         assert all_ids(export) == expected, seed
 
 
+def test_the_hub_tells_exports_of_changes_as_it_tells_views(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(view, "_PIECE", 2)
+    watching = Watching()
+    watching.place(PLAIN, rows(1, 2, 3, 4))
+    export = Export(watching.tables["made"].store, Query("made"), None, watching.hub.tick)
+    watching.hub.exports.append(export)
+    export.prepare()
+    watching.upsert([row(1, ts=9)])
+    watching.delete(["0:2"])
+    while not export.prepared:
+        export.prepare()
+    assert all_ids(export) == ["0:3", "0:4", "0:1"]
+
+
 def test_it_is_made_in_pieces_and_given_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view, "_PIECE", 10)
     monkeypatch.setattr(exporting, "BATCH", 7)
     store = TableStore(TABLE)
     rng = random.Random(SEED)
-    rows = [making.random_row(rng, TABLE) | {"offset": n, "partition": 0} for n in range(35)]
-    store.upsert(making.batch(TABLE, rows), 1)
+    made = [making.random_row(rng, TABLE) | {"offset": n, "partition": 0} for n in range(35)]
+    store.upsert(making.batch(TABLE, made), 1)
     export = Export(store, Query("made"), None, 1)
     pieces = 0
     while not export.prepared:

@@ -164,13 +164,13 @@ class Watching:
     def open(self, query: Query, window: Window, resume: int | None = None) -> Viewer:
         self._tickets += 1
         viewer = self.viewers[self._tickets] = Viewer(query, window)
-        viewer.oldest = max(0, len(self.states.get(query.table, [])) - 1)
         self.hub.open(self._tickets, query, window, resume, self.moment())
         self.collect()
         return viewer
 
     def move(self, viewer: Viewer, window: Window) -> None:
-        viewer.window, viewer.moved = window, True
+        # Who comes to a window gets it as the others there have it, until it is published next.
+        viewer.window, viewer.moved, viewer.oldest = window, True, 0
         viewer.outlet.moved(window)
         self.hub.move(self.ticket(viewer), window, self.moment())
         self.collect()

@@ -32,12 +32,12 @@ class Sequence:
         self.now = 0
 
     def run(self) -> None:
-        for _ in range(self.rng.randrange(2, 8)):
+        for _ in range(self.rng.randrange(2, 7)):
             if len(self.views) < 4 and self.rng.random() < 0.6:
                 query = making.random_query(self.rng, self.table)
                 view = View(self.store, query.filter, query.search, query.order)
                 self.views.append((query, view))
-            for _ in range(self.rng.randrange(1, 4)):
+            for _ in range(self.rng.randrange(1, 3)):
                 self.change()
             self.look()
 
@@ -47,7 +47,7 @@ class Sequence:
         if self.rng.random() < 0.75:
             rows = [
                 making.random_row(self.rng, self.table)
-                for _ in range(self.rng.choice([1, 3, 10, 40]))
+                for _ in range(self.rng.choice([1, 3, 8, 30]))
             ]
             self.follow(self.store.upsert(making.batch(self.table, rows), self.tick))
             self.model.upsert(rows)

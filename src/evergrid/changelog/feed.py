@@ -93,7 +93,9 @@ class Feed:
         arrivals: list[Arrivals] = []
         try:
             if self._reader is not None:
-                arrivals = self._take(self._reader.read(seconds))
+                arrivals, news = self._take(self._reader.read(seconds))
+                # What follows asks the broker and may fail; what has come is handed on anyway.
+                self._act_on(news)
                 self._listen(heard=bool(arrivals))
             elif not self._open():
                 time.sleep(seconds)
@@ -139,7 +141,7 @@ class Feed:
         done = sum(min(place.get(p, 0), end) for p, end in goals.items())
         return Reached(done, sum(goals.values()))
 
-    def _take(self, records: Sequence[Record]) -> list[Arrivals]:
+    def _take(self, records: Sequence[Record]) -> tuple[list[Arrivals], list[Record]]:
         """Sort what was read: changes to hand on, manifest records to act on."""
         by_topic: dict[str, list[Record]] = {}
         for record in records:
@@ -148,11 +150,12 @@ class Feed:
         news = by_topic.pop(self._manifest_topic, [])
         arrivals = [Arrivals(self._followed[topic].key, batch) for topic, batch in by_topic.items()]
         self._take_ends()
-        if news:
-            before, self._manifest = self._manifest, fold(self._manifest, [news])
-            if not self._manifest.same_tables(before):
-                self._move()
-        return arrivals
+        return arrivals, news
+
+    def _act_on(self, news: list[Record]) -> None:
+        before, self._manifest = self._manifest, fold(self._manifest, [news])
+        if not self._manifest.same_tables(before):
+            self._move()
 
     def _take_ends(self) -> None:
         """Where the last messages were compacted away, the end is further than what was read."""
@@ -223,7 +226,8 @@ class Feed:
         return bool((wanted - self._followed.keys()) & there)
 
 
-_COMING = (State.PREPARING, State.READY)
+# One that calls itself current is still coming until the manifest names it.
+_COMING = (State.PREPARING, State.READY, State.CURRENT)
 
 
 def _wanted(manifest: Manifest) -> list[tuple[TableTopic, int]]:

@@ -61,7 +61,8 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._deliver: Deliver | None = None
         self._threads: list[threading.Thread] = []
-        self._handed_over_at = 0.0  # 0: the loop is done with the last lot
+        self._lots = 0  # handed over, and not done with by the loop
+        self._handed_over_at = 0.0
         self._not_before = 0.0
         self._next_housekeeping = 0.0
         self._view_seconds = 0.0
@@ -167,7 +168,7 @@ class Engine:
             self._keep_house()
             began = time.thread_time()
             growing = self._hub.grow()
-            if not self._handed_over_at and time.monotonic() >= self._not_before:
+            if not self._lots and time.monotonic() >= self._not_before:
                 self._hub.publish(self._moment())
             self._view_seconds += time.thread_time() - began
             self._hand_over(self._hub.deliveries())
@@ -192,7 +193,7 @@ class Engine:
     def _patience(self) -> float:
         due = self._hub.due()
         now = time.monotonic()
-        if due is None or self._handed_over_at:
+        if due is None or self._lots:
             return _IDLE_SECONDS
         return min(max(0.0, max(due, self._not_before) - now), _IDLE_SECONDS)
 
@@ -206,6 +207,7 @@ class Engine:
     def _hand_over(self, deliveries: Sequence[Delivery]) -> None:
         if not deliveries:
             return
+        self._lots += 1
         self._handed_over_at = time.monotonic()
         self._call(lambda: self._receive(deliveries))
 
@@ -216,9 +218,9 @@ class Engine:
 
     def _take_breath(self) -> None:
         """The loop is done with a lot: leave it as much time for other things."""
+        self._lots -= 1  # words go out at once, so there may be several on the way
         now = time.monotonic()
         self._not_before = now + (now - self._handed_over_at)
-        self._handed_over_at = 0.0
 
     def _begin_export(self, query: Query, window: Window | None) -> Export:
         store = self._keeper.store(query.table)

@@ -75,7 +75,8 @@ class Hub:
         shelf = self._shelf(name)
         shelf.store, shelf.generation = store, generation
         for holder in self._holders_of(name):
-            self._rebase(holder, shelf)
+            with self._alone(holder):
+                self._rebase(holder, shelf)
 
     def withdraw(self, name: str) -> None:
         """The table is no more; its windows wait for it to return."""
@@ -117,6 +118,10 @@ class Hub:
             holder = self._holder(query, shelf)
         except QueryError as error:
             self._out.append(Refused(ticket, Code.named(error.fault.value), error.sentence()))
+            return
+        except Exception as error:  # whatever a query does to us, it does to itself
+            self.problems.append(f"A view of {name} cannot be made ({error!r}).")
+            self._out.append(Refused(ticket, Code.VIEW_FAILED, _FAILED))
             return
         if holder is None:
             most = self._pace.max_views
