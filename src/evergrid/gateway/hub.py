@@ -309,7 +309,7 @@ class Hub:
             if pane.idle_since is not None and pane.idle_since <= limit:
                 del holder.panes[pane_key]
         if holder.idle_since is not None and holder.idle_since <= limit and not holder.panes:
-            del self._holders[key]
+            self._holders.pop(key, None)
             self._forget_name(key.table)
 
     def _forget_name(self, name: str) -> None:
