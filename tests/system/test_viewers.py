@@ -290,6 +290,7 @@ def test_after_every_network_fault_the_windows_are_right(make_world: MakeWorld, 
                 all_shown(stage, viewers)
                 way.heal()
             audience.check()
+            assert way.connections > len(FAULTS), "most of them break connections"
 
 
 def test_a_gateway_before_its_pipeline_and_without_its_broker(

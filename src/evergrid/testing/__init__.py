@@ -9,5 +9,7 @@ processes  Evergrid's own commands, started as a user would and killed as a user
 tables     tables as a reader of the changelog ends up with them
 engine     the gateway's engine over tables written by hand, without Kafka or threads
 gateway    a whole gateway on that engine, at a free port
+proxy      a way to a server that can be cut, held, slowed and broken off at a byte
+viewer     looks at a window as a screen does, and notes every broken promise
 world      topics, a configuration and a pipeline in one, to compare with the oracle
 """

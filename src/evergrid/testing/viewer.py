@@ -91,11 +91,12 @@ class Viewer:
     async def watch(self) -> None:
         try:
             async for window in self.windows:
-                self._see(window)
+                self.see(window)
         except EvergridError as error:
             self.faults.append(f"{type(error).__name__}: {error.sentence()}")
 
-    def _see(self, window: LiveWindow) -> None:
+    def see(self, window: LiveWindow) -> None:
+        """Take one more state, and judge it by the one before."""
         before, self.newest = self.newest, window
         if before is not None:
             verdicts = [self._back(before, window), *(j(before, window) for j in self._judges)]
