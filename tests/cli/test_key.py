@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.gateway.keyfile import read_keys
-from evergrid.gateway.keys import Key, Keys
+from evergrid.gateway.entry.keyfile import read_keys
+from evergrid.gateway.entry.keys import Key, Keys
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -15,8 +15,8 @@ import yaml
 
 from evergrid.changelog.codec import Row
 from evergrid.config import load
-from evergrid.gateway.key import Key, hashed, new_secret
-from evergrid.gateway.keyfile import add_key
+from evergrid.gateway.entry.key import Key, hashed, new_secret
+from evergrid.gateway.entry.keyfile import add_key
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.generation import Generation, TableTopic
 from evergrid.protocol.codes import Code

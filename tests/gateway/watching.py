@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from evergrid.client.picture import Picture, painted
-from evergrid.gateway.deliveries import Published, Refused, Resumed, Told
-from evergrid.gateway.hub import Condition, Hub, Pace
-from evergrid.gateway.outlet import Outlet
-from evergrid.gateway.pane import Moment
+from evergrid.gateway.live.outlet import Outlet
+from evergrid.gateway.tables.deliveries import Published, Refused, Resumed, Told
+from evergrid.gateway.tables.hub import Condition, Hub, Pace
+from evergrid.gateway.tables.pane import Moment
 from evergrid.model.table import Column, Table
 from evergrid.model.types import TEXT
 from evergrid.protocol import frames

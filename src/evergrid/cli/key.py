@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from evergrid.config.settings import Settings
 from evergrid.config.values import SECONDS, Value, duration
-from evergrid.gateway.key import EVERY_TABLE, Key, hashed, new_secret
-from evergrid.gateway.keyfile import NAME, PATTERN, add_key, read_keys, remove_key
+from evergrid.gateway.entry.key import EVERY_TABLE, Key, hashed, new_secret
+from evergrid.gateway.entry.keyfile import NAME, PATTERN, add_key, read_keys, remove_key
 
 HELP = "make, list and remove the keys that open a gateway"
 

@@ -17,8 +17,8 @@ from evergrid.demo.producer import EventProducer
 from evergrid.demo.scene import Scene
 from evergrid.demo.watcher import Watcher
 from evergrid.demo.watches import GatewayWatch, PipelineWatch
-from evergrid.gateway.key import Key, hashed, new_secret
-from evergrid.gateway.keyfile import KEY_MODE, add_key, remove_key
+from evergrid.gateway.entry.key import Key, hashed, new_secret
+from evergrid.gateway.entry.keyfile import KEY_MODE, add_key, remove_key
 from evergrid.kafka import jars, topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.folder import take_lock

@@ -10,19 +10,19 @@ import pyarrow as pa
 from aiohttp import web
 
 from evergrid.config.settings import Gateway
-from evergrid.gateway.api import Api
-from evergrid.gateway.counts import Counts
-from evergrid.gateway.deliveries import Deliver, Load, TableInfo, Ticket
-from evergrid.gateway.door import Door
-from evergrid.gateway.download import Downloads
-from evergrid.gateway.gate import Gate, Handler, Say
-from evergrid.gateway.guests import Guests
-from evergrid.gateway.limits import Counter, Turnstile
-from evergrid.gateway.live import Lobby
-from evergrid.gateway.metrics import Situation
-from evergrid.gateway.place import KeyFinder, Place
-from evergrid.gateway.pulse import Delays
-from evergrid.gateway.switchboard import Switchboard
+from evergrid.gateway.entry.door import Door
+from evergrid.gateway.entry.gate import Gate, Handler, Say
+from evergrid.gateway.entry.limits import Counter, Turnstile
+from evergrid.gateway.http.api import Api
+from evergrid.gateway.http.counts import Counts
+from evergrid.gateway.http.download import Downloads
+from evergrid.gateway.http.metrics import Situation
+from evergrid.gateway.http.pulse import Delays
+from evergrid.gateway.live.guests import Guests
+from evergrid.gateway.live.lobby import Lobby
+from evergrid.gateway.live.place import KeyFinder, Place
+from evergrid.gateway.live.switchboard import Switchboard
+from evergrid.gateway.tables.deliveries import Deliver, Load, TableInfo, Ticket
 from evergrid.protocol.messages import PATH, Resume
 from evergrid.version import __version__
 from evergrid.views.query import Query, Window

@@ -11,12 +11,12 @@ import ssl
 from aiohttp import web
 
 from evergrid.config.settings import Gateway, GatewayLimits, Tls
-from evergrid.gateway.door import check_binding
-from evergrid.gateway.gate import Say
+from evergrid.gateway.entry.door import check_binding
+from evergrid.gateway.entry.gate import Say
+from evergrid.gateway.entry.threshold import Reception, Threshold
 from evergrid.gateway.house import Engine, House
-from evergrid.gateway.place import KeyFinder
-from evergrid.gateway.pulse import measure
-from evergrid.gateway.threshold import Reception, Threshold
+from evergrid.gateway.http.pulse import measure
+from evergrid.gateway.live.place import KeyFinder
 from evergrid.model.errors import BrokenPromise, ConfigError
 
 BACKLOG = 1024

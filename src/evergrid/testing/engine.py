@@ -11,10 +11,10 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.changelog.batches import RowReader
-from evergrid.gateway.deliveries import Deliver, Load, TableInfo, Ticket
-from evergrid.gateway.export import Export
-from evergrid.gateway.hub import Condition, Hub, Pace
-from evergrid.gateway.pane import Moment
+from evergrid.gateway.tables.deliveries import Deliver, Load, TableInfo, Ticket
+from evergrid.gateway.tables.export import Export
+from evergrid.gateway.tables.hub import Condition, Hub, Pace
+from evergrid.gateway.tables.pane import Moment
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live, Resume
 from evergrid.store.table import Applied, TableStore

@@ -19,11 +19,11 @@ from typing import Self, TypeVar
 import msgspec
 
 from evergrid.config.settings import Gateway, GatewayLimits, Tls
-from evergrid.gateway.hub import Condition
-from evergrid.gateway.key import Key, hashed, new_secret
-from evergrid.gateway.keyfile import add_key, remove_key
-from evergrid.gateway.keys import Keys
+from evergrid.gateway.entry.key import Key, hashed, new_secret
+from evergrid.gateway.entry.keyfile import add_key, remove_key
+from evergrid.gateway.entry.keys import Keys
 from evergrid.gateway.server import Running, serve
+from evergrid.gateway.tables.hub import Condition
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
 from evergrid.testing.engine import Cell, LocalEngine

@@ -1,0 +1,1 @@
+"""HTTP: tables, rows, exports, health, metrics and their description."""

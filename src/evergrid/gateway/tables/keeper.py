@@ -1,0 +1,244 @@
+"""Keeps the tables: changes in, stores up to date, and on the hub what is complete.
+
+Names belong to the manifest: under each one the hub shows the store of the changelog that
+the manifest names for it now, as soon as that store has everything it must have. Until
+then it shows what it had.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import msgspec
+import pyarrow as pa
+
+from evergrid.changelog.feed import Followed, Key, Reached
+from evergrid.changelog.manifest import Manifest
+from evergrid.gateway.tables.deliveries import TableInfo
+from evergrid.gateway.tables.hub import Condition, Hub, no_such_table
+from evergrid.gateway.tables.rate import Rate
+from evergrid.protocol.messages import Live
+from evergrid.store.table import TableStore
+
+# A pipeline beats every 5 seconds.
+_SILENT_SECONDS = 20.0
+_LONG_SECONDS = 120.0
+_GRACE_SECONDS = 6.0
+
+# Rows to upsert, or ids to delete, in the order of the changelog.
+Segment: TypeAlias = pa.RecordBatch | Sequence[str]
+
+
+class Situation(msgspec.Struct, frozen=True):
+    """How the feed is."""
+
+    followed: Sequence[Followed] = ()
+    reached: Mapping[Key, Reached] = {}
+    manifest: Manifest = Manifest()
+    down: str = ""
+
+
+class _Kept(msgspec.Struct):
+    """One changelog's table."""
+
+    followed: Followed
+    store: TableStore
+    rate: Rate
+    changes: int = 0
+    lag_seconds: float = 0.0
+
+
+class Keeper:
+    """All stores, and which of them is shown under which name."""
+
+    def __init__(self, hub: Hub, table_bytes: int) -> None:
+        self._hub = hub
+        self._table_bytes = table_bytes
+        self._kept: dict[Key, _Kept] = {}
+        self._shown: dict[str, Key] = {}
+        self._situation = Situation()
+        self._fresh_at = 0
+        self._pulse_at = time.monotonic()
+        self.rows_applied = 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether a generation is current, and every table is shown as the manifest names it."""
+        targets = self._targets()
+        return self._situation.manifest.current_generation is not None and all(
+            self._shown.get(name) == followed.key for name, followed in targets.items()
+        )
+
+    @property
+    def message(self) -> str:
+        """What it is waiting for, in a sentence, or that it has everything."""
+        if self.ready:
+            return "All tables are loaded."
+        if self._situation.down:
+            return f"{self._situation.down} Going on when it is back."
+        if self._situation.manifest.current_generation is None:
+            return "There are no tables yet: waiting for a pipeline."
+        conditions = [self._condition(name) for name in self._situation.manifest.tables()]
+        done, total = sum(c.done for c in conditions), sum(c.total for c in conditions)
+        return f"Loading: {done:,} of {total:,} changes."
+
+    @property
+    def fresh_at(self) -> int:
+        """When everything was last known to be up to date."""
+        return self._fresh_at
+
+    def turn(self, situation: Situation) -> None:
+        """Act on how the feed is: begin, show, or give up tables, and say how they are."""
+        if situation.manifest.pulse != self._situation.manifest.pulse:
+            self._pulse_at = time.monotonic()
+        self._situation = situation
+        self._begin(situation.followed)
+        self._show()
+        self._give_up()
+        self.look()
+
+    def look(self) -> None:
+        """Say how the tables are, also when nothing has come."""
+        if not self._trouble():
+            self._fresh_at = time.time_ns() // 1000
+        tables = self._situation.manifest.tables()
+        for name in {*self._shown, *tables, *self._hub.awaited()}:
+            self._hub.condition(name, self._condition(name))
+
+    def apply(self, key: Key, segments: Sequence[Segment]) -> None:
+        """Have one table follow its changelog."""
+        kept = self._kept.get(key)
+        if kept is None:
+            return
+        for segment in segments:
+            self._hub.tick += 1
+            if isinstance(segment, pa.RecordBatch):
+                applied = kept.store.upsert(segment, self._hub.tick)
+                kept.changes += segment.num_rows
+                self.rows_applied += segment.num_rows
+            else:
+                applied = kept.store.delete(segment)
+                kept.changes += len(segment)
+            self._hub.changed(kept.store, applied)
+        self._expire(kept)
+        wall = time.time_ns() // 1000
+        kept.lag_seconds = max(0.0, (wall - kept.store.newest) / 1e6)
+        kept.rate.count(kept.changes)
+
+    def expire(self) -> None:
+        """Drop what has become too old."""
+        for kept in self._kept.values():
+            self._expire(kept)
+            kept.rate.count(kept.changes)
+
+    def store(self, name: str) -> TableStore | None:
+        key = self._shown.get(name)
+        return None if key is None else self._kept[key].store
+
+    def tables(self) -> list[TableInfo]:
+        """Every table that has a name now."""
+        names = sorted({*self._shown, *self._situation.manifest.tables()})
+        return [self._info(name) for name in names]
+
+    def _expire(self, kept: _Kept) -> None:
+        self._hub.tick += 1
+        applied = kept.store.expire(time.time_ns() // 1000)
+        self._hub.changed(kept.store, applied)
+
+    def _targets(self) -> dict[str, Followed]:
+        """The changelog that each name stands for now."""
+        tables = self._situation.manifest.tables()
+        return {
+            followed.target.table.name: followed
+            for followed in self._situation.followed
+            if tables.get(followed.target.table.name, followed.target).topic == followed.key.topic
+            and followed.target.table.name in tables
+        }
+
+    def _begin(self, followed: Sequence[Followed]) -> None:
+        for one in followed:
+            if one.key not in self._kept:
+                store = TableStore(one.target.table, max_bytes=self._table_bytes)
+                self._kept[one.key] = _Kept(one, store, Rate())
+
+    def _show(self) -> None:
+        for name, followed in self._targets().items():
+            reached = self._situation.reached.get(followed.key)
+            if self._shown.get(name) != followed.key and reached and reached.complete:
+                self._shown[name] = followed.key
+                self._hub.place(name, self._kept[followed.key].store, followed.generation)
+
+    def _give_up(self) -> None:
+        """Forget tables that have no name any more, and stores that are neither shown nor read."""
+        situation = self._situation
+        if not situation.down:
+            for name in self._shown.keys() - situation.manifest.tables().keys():
+                del self._shown[name]
+                self._hub.withdraw(name)
+                self._hub.condition(name, no_such_table(name))
+        needed = {*self._shown.values(), *(followed.key for followed in situation.followed)}
+        for key in self._kept.keys() - needed:
+            del self._kept[key]
+
+    def _condition(self, name: str) -> Condition:
+        situation = self._situation
+        shown = name in self._shown
+        trouble = self._trouble()
+        if trouble and shown:
+            return Condition(Live.STALE, f"{trouble} Going on when it is back.", self._fresh_at)
+        if shown:
+            return Condition(Live.LIVE, "")
+        if name not in situation.manifest.tables():
+            down = Condition(Live.WAITING, f"{situation.down} Going on when it is back.")
+            return down if situation.down else no_such_table(name)
+        target = self._targets().get(name)
+        reached = situation.reached.get(target.key) if target else None
+        if reached is None:
+            return Condition(Live.LOADING, situation.down or "The table is about to be loaded.")
+        text = f"Loading: {reached.done:,} of {reached.total:,} changes."
+        return Condition(Live.LOADING, situation.down or text, 0, reached.done, reached.total)
+
+    def _trouble(self) -> str:
+        """Why what is shown may be old, in a sentence; empty when it is fresh."""
+        situation = self._situation
+        if situation.down:
+            return situation.down
+        pulse = situation.manifest.pulse
+        if not pulse:
+            return ""  # written by something that has none
+        silent = time.monotonic() - self._pulse_at
+        age = time.time() - pulse / 1e6  # by two machines' clocks, so only when it is large
+        if silent > _SILENT_SECONDS or (age > _LONG_SECONDS and silent > _GRACE_SECONDS):
+            return "The pipeline does not run."
+        return ""
+
+    def _info(self, name: str) -> TableInfo:
+        condition = self._condition(name)
+        key = self._shown.get(name)
+        if key is None:
+            target = self._targets().get(name)
+            key = target.key if target else None
+        kept = self._kept.get(key) if key else None
+        table = self._situation.manifest.tables().get(name)
+        schema = kept.store.table if kept else table.table if table else None
+        return TableInfo(
+            name=name,
+            state=condition.state,
+            message=condition.message,
+            columns=schema.columns if schema else (),
+            generation=kept.followed.generation if kept else 0,
+            rows=len(kept.store) if kept else 0,
+            bytes=kept.store.nbytes if kept else 0,
+            max_rows=(schema.retention.rows or 0) if schema else 0,
+            max_bytes=self._table_bytes,
+            changes=kept.changes if kept else 0,
+            changes_per_second=kept.rate.per_second if kept else 0.0,
+            newest=kept.store.newest if kept else 0,
+            lag_seconds=kept.lag_seconds if kept else 0.0,
+            since=condition.since,
+            views=self._hub.views_of(name),
+            done=condition.done,
+            total=condition.total,
+        )

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import re
+
+from evergrid.gateway.http.counts import Counts
+from evergrid.gateway.http.metrics import Situation, metrics
+from evergrid.gateway.http.pulse import BUCKETS, Delays
+from evergrid.gateway.tables.deliveries import Load, TableInfo
+from evergrid.protocol.codes import Code
+from evergrid.protocol.messages import Live
+
+LINE = re.compile(r"(# (HELP|TYPE) evergrid_\w+ .+|evergrid_\w+(\{.+\})? -?[0-9.e+-]+)")
+
+
+def situation() -> Situation:
+    table = TableInfo(
+        name="people",
+        state=Live.LIVE,
+        message="",
+        columns=(),
+        generation=2,
+        rows=5,
+        bytes=100,
+        max_rows=0,
+        max_bytes=1000,
+        changes=9,
+        changes_per_second=1.5,
+        newest=2_000_000,
+        lag_seconds=0.25,
+        since=0,
+        views=1,
+        done=0,
+        total=0,
+    )
+    counts = Counts()
+    counts.ended[Code.TOO_SLOW] = 3
+    delays = Delays()
+    for delay in (0.0, 0.02, 5.0):
+        delays.add(delay)
+    load = Load(1, 2, 3, 0.5, 7, 9, 0, True, "")
+    return Situation("0.1", 'a"b\\c\n', [table], load, counts, delays, 4, 1, 0)
+
+
+def test_every_line_is_one_that_prometheus_reads() -> None:
+    for line in metrics(situation()).splitlines():
+        assert LINE.fullmatch(line), line
+
+
+def test_each_metric_is_described_once() -> None:
+    named = re.findall(r"# TYPE (\w+)", metrics(situation()))
+    assert len(named) == len(set(named))
+
+
+def test_what_one_looks_for_is_there() -> None:
+    lines = metrics(situation()).splitlines()
+    for line in (
+        'evergrid_info{version="0.1",instance="a\\"b\\\\c\\n"} 1',
+        'evergrid_table_rows{table="people"} 5',
+        'evergrid_table_changes_total{table="people"} 9',
+        'evergrid_table_lag_seconds{table="people"} 0.25',
+        'evergrid_table_state{table="people",state="live"} 1',
+        'evergrid_table_state{table="people",state="stale"} 0',
+        "evergrid_view_cpu_seconds_total 0.5",
+        "evergrid_subscribers 3",
+        "evergrid_connections 4",
+        'evergrid_dropped_total{reason="too_slow"} 3',
+        'evergrid_loop_delay_seconds_bucket{le="0.025"} 2',
+        'evergrid_loop_delay_seconds_bucket{le="+Inf"} 3',
+        "evergrid_loop_delay_seconds_count 3",
+    ):
+        assert line in lines
+
+
+def test_the_worst_delay_of_the_last_minute_is_kept() -> None:
+    delays = Delays()
+    delays.add(3.0)
+    assert delays.worst == 3.0
+    for _ in range(600):
+        delays.add(0.001)
+    assert delays.worst == 0.001
+    assert delays.buckets[0] == 600
+    assert BUCKETS[0] == 0.001

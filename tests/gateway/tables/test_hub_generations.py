@@ -1,0 +1,161 @@
+"""Windows are by name: tables come, go and are replaced under the eyes of their viewers."""
+
+from __future__ import annotations
+
+import pytest
+
+from evergrid.gateway.tables.hub import Condition
+from evergrid.protocol.codes import Code
+from evergrid.protocol.frames import Kind
+from evergrid.protocol.messages import Live
+from evergrid.testing.naive import Value
+from evergrid.views.query import OrderBy, Query
+from tests.gateway.watching import (
+    ALL,
+    OTHER,
+    TABLE,
+    TOP,
+    Watching,
+    row,
+    rows,
+    three_rows,
+)
+from tests.store import making
+
+
+def fresh(offset: int) -> dict[str, Value]:
+    """A row of the other table."""
+    made = row(offset) | {"fresh": "new"}
+    return {column.name: made[column.name] for column in OTHER.columns}
+
+
+def test_a_window_of_a_table_that_is_not_there_comes_alive_with_it() -> None:
+    watching = Watching()
+    viewer = watching.open(ALL, TOP)
+    watching.settle()
+    assert viewer.told is not None
+    assert viewer.told.state is Live.WAITING
+    assert "There is no table made now" in viewer.told.message
+    watching.place(TABLE, rows(1))
+    watching.settle()
+    watching.assert_current(viewer)
+
+
+def test_names_that_mean_nothing_are_forgotten() -> None:
+    watching = Watching()
+    for number in range(5):
+        watching.close(watching.open(Query(f"invented_{number}"), TOP))
+    assert len(watching.hub.awaited()) == 5
+    watching.pass_time(watching.pace.linger_seconds)
+    watching.publish()
+    assert watching.hub.awaited() == []
+
+
+def test_a_table_that_goes_and_comes_back_is_shown_again_to_old_and_new() -> None:
+    watching = three_rows()
+    before = watching.open(ALL, TOP)
+    watching.settle()
+    shown = watching.tables["made"]
+    watching.withdraw()
+    meanwhile = watching.open(ALL, TOP)
+    watching.settle()
+    assert meanwhile.picture is None
+    assert before.ids() == ["0:1", "0:2", "0:3"]
+    watching.tables["made"] = shown  # the very same, unchanged
+    watching.hub.place("made", shown.store, shown.generation)
+    watching.hub.condition("made", Condition(Live.LIVE, ""))
+    watching.settle()
+    watching.assert_current(before)
+    watching.assert_current(meanwhile)
+
+
+def test_the_next_generation_comes_as_one_full_window_and_nothing_empty_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    making.make_small(monkeypatch)
+    watching = Watching()
+    watching.place(TABLE, rows(*range(20)))
+    viewer = watching.open(ALL, TOP)
+    watching.settle()
+    watching.place(TABLE, rows(*range(100, 130)))
+    steps = 0
+    while watching.hub.grow():
+        steps += 1
+        watching.pass_time(1.0)
+        watching.publish()
+        viewer.take()
+        assert viewer.picture is not None
+        assert viewer.picture.rows.num_rows == 10
+        watching.upsert(rows(100 + steps))
+    assert steps > 3
+    watching.settle()
+    assert [f.header.kind for f in viewer.frames[:2]] == [Kind.FULL, Kind.FULL]
+    assert [f.header.generation for f in viewer.frames[:2]] == [1, 2]
+    watching.assert_current(viewer)
+
+
+def test_the_old_generation_goes_on_until_the_new_one_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watching = three_rows()
+    making.make_small(monkeypatch)
+    viewer = watching.open(ALL, TOP)
+    watching.settle()
+    old = watching.tables["made"]
+    watching.place(TABLE, rows(*range(10, 30)))
+    watching.hub.tick += 1
+    applied = old.store.upsert(making.batch(TABLE, rows(4)), watching.hub.tick)
+    watching.hub.changed(old.store, applied)
+    watching.pass_time(1.0)
+    watching.publish()
+    viewer.take()
+    assert viewer.ids() == ["0:1", "0:2", "0:3", "0:4"]
+    watching.settle()
+    watching.assert_current(viewer)
+
+
+def test_the_columns_of_a_new_schema_are_announced_in_its_window() -> None:
+    watching = three_rows()
+    everything = watching.open(ALL, TOP)
+    some = watching.open(Query("made", ("note", "text")), TOP)
+    watching.settle()
+    watching.place(OTHER, [fresh(1)])
+    watching.settle()
+    for viewer, names in ((everything, [c.name for c in OTHER.columns]), (some, ["text"])):
+        assert viewer.picture is not None
+        assert [column.name for column in viewer.picture.columns] == names
+        watching.assert_current(viewer)
+
+
+def test_a_query_that_the_new_schema_cannot_answer_waits_and_says_why() -> None:
+    watching = three_rows()
+    query = Query("made", order=(OrderBy("note"),))
+    viewer = watching.open(query, TOP)
+    watching.settle()
+    watching.place(OTHER, [fresh(1)])
+    watching.settle()
+    assert viewer.told is not None
+    assert viewer.told.state is Live.WAITING
+    assert "there is no column 'note'" in viewer.told.message
+    assert viewer.ids() == ["0:1", "0:2", "0:3"]
+    late = watching.open(query, TOP)
+    assert late.refused is not None
+    assert late.refused.code is Code.UNKNOWN_COLUMN
+    for condition in (Condition(Live.STALE, "The broker is away."), Condition(Live.LIVE, "")):
+        watching.hub.condition("made", condition)
+        watching.collect()
+    assert viewer.told.state is Live.WAITING, "what is live is the table, not this view"
+    assert "there is no column 'note'" in viewer.told.message
+    watching.place(TABLE, rows(7, 8))
+    watching.settle()
+    watching.assert_current(viewer)
+
+
+def test_a_query_that_the_table_it_waited_for_cannot_answer_is_told_so() -> None:
+    watching = Watching()
+    viewer = watching.open(Query("made", order=(OrderBy("nothing"),)), TOP)
+    watching.place(TABLE, rows(1))
+    watching.settle()
+    assert viewer.told is not None
+    assert viewer.told.state is Live.WAITING
+    assert "there is no column 'nothing'" in viewer.told.message

@@ -1,0 +1,272 @@
+"""Under each name the hub shows the table that the manifest names, as soon as it is complete."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from evergrid.changelog.feed import Followed, Key, Reached
+from evergrid.changelog.manifest import Manifest
+from evergrid.gateway.tables.deliveries import TableInfo
+from evergrid.gateway.tables.hub import Hub, Pace
+from evergrid.gateway.tables.keeper import Keeper, Situation
+from evergrid.gateway.tables.pane import Moment
+from evergrid.model.generation import Generation, State, TableTopic, Times
+from evergrid.model.table import Retention, Table
+from evergrid.protocol.messages import Live
+from evergrid.testing.naive import Value
+from evergrid.views.query import Query, Window
+from tests.gateway.watching import Viewer, Watching
+from tests.store import making
+
+TABLE = making.made_table(version=False)
+MEGABYTE = 1 << 20
+NOW = time.time_ns() // 1000
+
+
+def row(offset: int, **cells: Value) -> dict[str, Value]:
+    blank: dict[str, Value] = {column.name: None for column in TABLE.columns}
+    return blank | {"partition": 0, "offset": offset, "ts": NOW + offset} | cells
+
+
+def followed(generation: int, table: Table = TABLE) -> Followed:
+    topic = f"g{generation}.{table.name}"
+    return Followed(Key(topic, f"id {topic}"), TableTopic(table, topic, 1), generation)
+
+
+def manifest(current: int | None, *tables: Followed) -> Manifest:
+    generations = {
+        one.generation: Generation(
+            number=one.generation,
+            state=State.CURRENT if one.generation == current else State.READY,
+            sources={},
+            joins={},
+            topics={},
+            tables={one.target.table.name: one.target},
+            times=Times(),
+        )
+        for one in tables
+    }
+    return Manifest(generations=generations, current=current)
+
+
+class Keeping:
+    """A keeper and one who looks at the table."""
+
+    def __init__(self, table_bytes: int = 64 * MEGABYTE) -> None:
+        self.watching = Watching(Pace(frame_seconds=0.0, linger_seconds=1.0, max_views=5))
+        self.keeper = Keeper(self.watching.hub, table_bytes)
+        self.tables: list[Followed] = []
+        self.current: int | None = None
+        self.reached: dict[Key, Reached] = {}
+        self.viewer: Viewer = self.watching.open(Query("made"), Window(0, 1000))
+
+    @property
+    def hub(self) -> Hub:
+        return self.watching.hub
+
+    def turn(self, down: str = "", pulse: int = 0) -> None:
+        known = manifest(self.current, *self.tables)
+        known = Manifest(known.generations, known.current, known.system, pulse)
+        self.keeper.turn(Situation(tuple(self.tables), dict(self.reached), known, down))
+        self.watching.settle()
+
+    def apply(self, one: Followed, *rows: dict[str, Value], gone: tuple[str, ...] = ()) -> None:
+        batch = making.batch(one.target.table, rows)
+        self.keeper.apply(one.key, [batch, list(gone)])
+        self.watching.settle()
+
+    def shown(self) -> list[Value]:
+        return [one["_id"] for one in self.viewer.rows()]
+
+    def state(self) -> Live:
+        assert self.viewer.told is not None
+        return self.viewer.told.state
+
+    def info(self) -> TableInfo:
+        (only,) = self.keeper.tables()
+        return only
+
+
+@pytest.fixture
+def keeping() -> Keeping:
+    """With the first generation's table, complete and current."""
+    made = Keeping()
+    first = followed(1)
+    made.tables, made.current = [first], 1
+    made.turn()
+    made.apply(first, row(1), row(2))
+    made.reached[first.key] = Reached(2, 2)
+    made.turn()
+    return made
+
+
+def test_a_table_is_shown_when_all_of_it_is_there() -> None:
+    keeping = Keeping()
+    assert keeping.state() is Live.WAITING
+    assert not keeping.keeper.ready
+    first = followed(1)
+    keeping.tables, keeping.current = [first], 1
+    keeping.turn()
+    assert keeping.state() is Live.LOADING
+    keeping.apply(first, row(1), row(2))
+    keeping.reached[first.key] = Reached(2, 3)
+    keeping.turn()
+    assert keeping.viewer.told is not None
+    assert (keeping.viewer.told.done, keeping.viewer.told.total) == (2, 3)
+    assert keeping.viewer.picture is None
+    assert keeping.keeper.store("made") is None
+    keeping.apply(first, row(3), gone=("0:1",))
+    keeping.reached[first.key] = Reached(3, 3)
+    keeping.turn()
+    assert keeping.shown() == ["0:2", "0:3"]
+    assert keeping.state() is Live.LIVE
+    assert keeping.keeper.ready
+
+
+def test_changes_are_applied_in_their_order(keeping: Keeping) -> None:
+    first = keeping.tables[0]
+    batches = [making.batch(TABLE, [row(n)]) for n in (1, 3)]
+    keeping.keeper.apply(first.key, [["0:1"], batches[0], ["0:2", "0:3"], batches[1], ["0:9"]])
+    keeping.watching.settle()
+    assert keeping.shown() == ["0:1", "0:3"]
+    assert keeping.info().changes == 2 + 6
+    assert keeping.keeper.rows_applied == 4
+
+
+def test_the_next_generation_is_shown_when_it_is_current_and_complete(keeping: Keeping) -> None:
+    second = followed(2)
+    keeping.tables.append(second)
+    keeping.turn()
+    keeping.apply(second, row(7))
+    keeping.reached[second.key] = Reached(1, 2)
+    keeping.turn()
+    assert keeping.shown() == ["0:1", "0:2"]
+    keeping.current = 2
+    keeping.turn()
+    assert keeping.shown() == ["0:1", "0:2"], "it is current, but not all of it is there"
+    assert keeping.state() is Live.LIVE
+    assert not keeping.keeper.ready
+    keeping.apply(keeping.tables[0], row(3))
+    assert keeping.shown() == ["0:1", "0:2", "0:3"], "the old one goes on meanwhile"
+    keeping.apply(second, row(8))
+    keeping.reached[second.key] = Reached(2, 2)
+    keeping.turn()
+    assert keeping.shown() == ["0:7", "0:8"]
+    assert keeping.info().generation == 2
+    generations = [frame.header.generation for frame in keeping.viewer.frames]
+    assert generations == sorted(generations)
+    assert all(frame.header.rows for frame in keeping.viewer.frames), "no empty window in between"
+
+
+def test_the_old_generation_is_kept_while_it_is_shown_though_it_is_read_no_more(
+    keeping: Keeping,
+) -> None:
+    second = followed(2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.turn()
+    assert keeping.shown() == ["0:1", "0:2"]
+    old = keeping.keeper.store("made")
+    keeping.apply(second, row(9))
+    keeping.reached[second.key] = Reached(1, 1)
+    keeping.turn()
+    assert keeping.shown() == ["0:9"]
+    assert keeping.keeper.store("made") is not old
+
+
+def test_a_table_without_a_name_is_withdrawn_and_its_window_waits(keeping: Keeping) -> None:
+    first = keeping.tables[0]
+    keeping.tables, keeping.current = [], None
+    keeping.turn()
+    assert keeping.state() is Live.WAITING
+    assert keeping.keeper.tables() == []
+    keeping.apply(first, row(5))
+    assert keeping.shown() == ["0:1", "0:2"]
+    keeping.tables, keeping.current = [followed(3)], 3
+    keeping.turn()
+    keeping.apply(keeping.tables[0], row(6))
+    keeping.reached[keeping.tables[0].key] = Reached(1, 1)
+    keeping.turn()
+    assert keeping.shown() == ["0:6"]
+    assert keeping.state() is Live.LIVE
+
+
+def test_a_broker_that_is_away_makes_tables_stale_and_takes_none(keeping: Keeping) -> None:
+    before = keeping.keeper.fresh_at
+    assert before > 0
+    keeping.tables = []
+    keeping.current = None
+    keeping.turn(down="Kafka does not answer.")
+    assert keeping.state() is Live.STALE
+    assert keeping.viewer.told is not None
+    assert keeping.viewer.told.message == "Kafka does not answer. Going on when it is back."
+    assert keeping.viewer.told.since == keeping.keeper.fresh_at
+    assert keeping.shown() == ["0:1", "0:2"]
+
+
+def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeping.turn(pulse=NOW)
+    assert keeping.state() is Live.LIVE
+    later = time.monotonic() + 3600
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    keeping.keeper.look()
+    keeping.watching.settle()
+    assert keeping.state() is Live.STALE
+    keeping.turn(pulse=NOW + 1)
+    assert keeping.state() is Live.LIVE
+
+
+def test_retention_takes_the_oldest_and_viewers_see_them_go() -> None:
+    keeping = Keeping()
+    first = followed(1, making.made_table(version=False, retention=Retention(2, 3600)))
+    keeping.tables, keeping.current = [first], 1
+    keeping.reached[first.key] = Reached(0, 0)
+    keeping.turn()
+    keeping.apply(first, row(1), row(2), row(3))
+    assert keeping.shown() == ["0:2", "0:3"]
+    keeping.apply(first, row(4, ts=NOW - 7200 * 1_000_000))
+    assert keeping.shown() == ["0:2", "0:3"]
+    keeping.keeper.expire()
+    assert keeping.info().rows == 2
+    assert keeping.info().max_rows == 2
+
+
+def test_a_table_that_has_used_up_its_memory_loses_its_oldest_rows_before_everyones_eyes() -> None:
+    keeping = Keeping(MEGABYTE)
+    first = followed(1)
+    keeping.tables, keeping.current = [first], 1
+    keeping.reached[first.key] = Reached(0, 0)
+    keeping.turn()
+    keeping.watching.move(keeping.viewer, Window(0, 3))
+    for start in range(0, 20_000, 500):
+        keeping.apply(first, *(row(n, text=f"text {n}") for n in range(start, start + 500)))
+    info = keeping.info()
+    assert info.max_bytes == MEGABYTE
+    assert info.bytes < 1.5 * MEGABYTE
+    assert 1000 < info.rows < 20_000
+    oldest = 20_000 - info.rows
+    assert keeping.shown() == [f"0:{n}" for n in range(oldest, oldest + 3)]
+    keeping.keeper.expire()
+    assert keeping.info().rows == info.rows
+
+
+def test_changes_for_a_table_that_nobody_announced_are_passed_over(keeping: Keeping) -> None:
+    keeping.keeper.apply(Key("g9.made", "?"), [making.batch(TABLE, [row(1)])])
+    assert keeping.keeper.rows_applied == 2
+
+
+def test_what_is_said_about_a_table_is_so(keeping: Keeping) -> None:
+    info = keeping.info()
+    assert (info.name, info.state, info.generation, info.rows) == ("made", Live.LIVE, 1, 2)
+    assert info.columns == TABLE.columns
+    assert info.newest == NOW + 2
+    assert info.lag_seconds < 3600
+    assert info.views == 1
+    store = keeping.keeper.store("made")
+    assert store is not None
+    assert info.bytes == store.nbytes
+    keeping.hub.publish(Moment(0, keeping.hub.tick, 1e9, 0))
+    assert keeping.keeper.message == "All tables are loaded."
