@@ -21,6 +21,7 @@ _LONGEST_WAIT_SECONDS = 30.0
 _CALM_SECONDS = 60.0  # a part that ran this long starts again with the shortest wait
 _STOP_SECONDS = 6.0
 _PARTS = ("gateway", "pipeline")
+_REFUSED = 1  # ended by its own decision, with a sentence
 
 
 def add_arguments(_parser: argparse.ArgumentParser) -> None:
@@ -44,7 +45,7 @@ def run(settings: Settings, options: argparse.Namespace) -> NoReturn:
 
 
 class _Part:
-    """One of the two processes: started again when it falls, unless it never stood."""
+    """One of the two processes: started again when it falls, unless it cannot stand."""
 
     def __init__(self, name: str, file: Path | None) -> None:
         self._name = name
@@ -72,11 +73,8 @@ class _Part:
         if code is None:
             return
         self._process = None
-        if not self._stood:
-            raise ConfigError(
-                f"the {self._name} ended with exit code {code} before it was up for a minute",
-                remedy="It said above why.",
-            )
+        if code == _REFUSED and not self._stood:
+            raise ConfigError(f"the {self._name} cannot run", remedy="It said above why.")
         self._wait = 1.0 if calm or not self._wait else min(_LONGEST_WAIT_SECONDS, 2 * self._wait)
         self._due = now + self._wait
         print(

@@ -23,7 +23,8 @@ _SMALLEST_SPLIT = 4096
 _BUCKETS = 1024  # about so many of many rows
 _TOO_MANY = 8 * _BUCKETS
 _KEPT_SORTED = 24
-_SAMPLE_PER_BUCKET = 32
+_IDLE = 32
+_SAMPLE_PER_BUCKET = 16
 
 _Fetch = Callable[[Slots], Keys]
 
@@ -31,11 +32,12 @@ _Fetch = Callable[[Slots], Keys]
 class _Sorted:
     """One bucket's rows in order, with their keys."""
 
-    __slots__ = ("keys", "slots")
+    __slots__ = ("idle", "keys", "slots")
 
-    def __init__(self, slots: Slots, keys: Keys) -> None:
+    def __init__(self, slots: Slots, keys: Keys, idle: int = 0) -> None:
         self.slots = slots
         self.keys = keys
+        self.idle = idle  # changes since somebody looked at it
 
 
 class OrderedRows:
@@ -88,6 +90,7 @@ class OrderedRows:
         for label in self._touched(labels):
             mine = labels == label
             self._insert(label, slots[mine], keys.take(mine))
+        self._forget_unlooked()
         self._split_where_full()
 
     def remove(self, slots: Slots) -> None:
@@ -103,7 +106,9 @@ class OrderedRows:
         for label in self._touched(labels):
             bucket = self._sorted[label]
             keep = self._label[bucket.slots] == label
-            self._sorted[label] = _Sorted(bucket.slots[keep], bucket.keys.take(keep))
+            self._sorted[label] = _Sorted(
+                bucket.slots[keep], bucket.keys.take(keep), bucket.idle + 1
+            )
         self._drop_empty(places)
 
     def between(self, start: int, stop: int) -> Slots:
@@ -150,6 +155,7 @@ class OrderedRows:
             ranked = keys.sorted()
             self._sorted[label] = _Sorted(slots[ranked], keys.take(ranked))
         self._sorted.move_to_end(label)
+        self._sorted[label].idle = 0
         if len(self._sorted) > _KEPT_SORTED:
             self._sorted.popitem(last=False)
         return self._sorted[label]
@@ -165,13 +171,20 @@ class OrderedRows:
         ranked = keys.sorted()
         slots, keys = slots[ranked], keys.take(ranked)
         bucket = self._sorted[label]
+        idle = bucket.idle + 1
         if not len(bucket.slots):
-            self._sorted[label] = _Sorted(slots, keys)
+            self._sorted[label] = _Sorted(slots, keys, idle)
             return
         at = bucket.keys.locate(keys)
         self._sorted[label] = _Sorted(
-            np.insert(bucket.slots, at, slots), bucket.keys.with_inserted(at, keys)
+            np.insert(bucket.slots, at, slots), bucket.keys.with_inserted(at, keys), idle
         )
+
+    def _forget_unlooked(self) -> None:
+        """Keeping a bucket sorted that nobody looks at costs more than sorting it again."""
+        for label, bucket in list(self._sorted.items()):
+            if bucket.idle > _IDLE:
+                del self._sorted[label]
 
     def _split_where_full(self) -> None:
         most = max(_SMALLEST_SPLIT, 2 * len(self) // _BUCKETS)
@@ -183,6 +196,7 @@ class OrderedRows:
 
     def _split(self, place: int, most: int) -> None:
         """Cut a bucket into halves, or more where it got very full at once."""
+        was_sorted = int(self._labels[place]) in self._sorted
         bucket = self._bucket(place)
         rows = len(bucket.slots)
         pieces = 2 * -(-rows // most)
@@ -193,7 +207,10 @@ class OrderedRows:
         for label, start, end in zip(labels, edges, edges[1:], strict=False):
             self._label[bucket.slots[start:end]] = label
             part = _Sorted(bucket.slots[start:end], bucket.keys.take(np.arange(start, end)))
-            self._sorted[label] = part
+            if was_sorted:
+                self._sorted[label] = part
+            else:
+                self._sorted.pop(label, None)
         new_bounds = bucket.keys.take(cuts)
         self._bounds = (
             new_bounds

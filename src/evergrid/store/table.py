@@ -170,7 +170,11 @@ class TableStore:
             ordered = OrderedRows(lambda slots: self._order.keys(self.rows(slots)))
             ordered.reserve(self.capacity)
             slots = self.slots(0, self._end)
-            ordered.put(slots, self._order.keys(self.rows(slots)))
+            sample = slots[:: max(1, len(slots) // _SAMPLE)]
+            ordered.foresee(self._order.keys(self.rows(sample)), len(slots))
+            for start in range(0, len(slots), _PIECE):
+                piece = slots[start : start + _PIECE]
+                ordered.put(piece, self._order.keys(self.rows(piece)))
             self._by_age = ordered
         return self._by_age
 
@@ -271,6 +275,8 @@ class TableStore:
 _Versions = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 _LOOK = 10_000
+_SAMPLE = 16_384
+_PIECE = 32_768
 _NO_SLOTS: Slots = np.empty(0, np.int64)
 _NOTHING = Applied(_NO_SLOTS, _NO_SLOTS)
 

@@ -25,8 +25,8 @@ from evergrid.views.predicate import (
 from evergrid.views.query import Fault, Filter, Nulls, OrderBy, QueryError
 
 MAX_ORDER_COLUMNS = 16
-_PIECE = 65_536
-_SAMPLE = 65_536
+_PIECE = 32_768
+_SAMPLE = 16_384
 
 
 class View:
@@ -103,7 +103,7 @@ class View:
         end = self._store.end
         step = max(1, end // _SAMPLE)
         slots = self._store.slots(0, end)[::step]
-        if len(slots) < _SAMPLE // 16:
+        if len(slots) < _SAMPLE // 4:
             return
         rows = self._store.rows(slots)
         keys = self._order.keys(rows)
