@@ -8,17 +8,17 @@ import msgspec
 import pytest
 
 from evergrid.changelog.codec import Change, Row
-from evergrid.changelog.follower import Arrival, Batch, Followed
 from evergrid.config import load
+from evergrid.demo.arrivals import Arrival, Batch, Moved
 from evergrid.demo.board import Board, preparing
 from evergrid.demo.view import Words
-from evergrid.model.generation import Generation, Progress, State, TableTopic, Times
+from evergrid.model.generation import Generation, Progress, State, Times
 
 SETTINGS = load(None, {})
 TABLES = (*SETTINGS.raw_tables(), *SETTINGS.joined_tables(), SETTINGS.quarantine())
 NAMES = tuple(table.name for table in TABLES)
 GENERATION = Generation(3, State.PREPARING, SETTINGS.sources, SETTINGS.joins, {}, {}, Times())
-MOVED = tuple(Followed(TableTopic(table, table.name, 2), GENERATION) for table in TABLES)
+MOVED = tuple(Moved(table, GENERATION) for table in TABLES)
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def test_steps_are_bounded_and_told_once(board: Board) -> None:
 
 
 def test_a_broker_that_is_away_is_told_until_it_is_back(board: Board) -> None:
-    board.apply(Batch(notes=("It does not answer.",)))
+    board.apply(Batch(trouble="It does not answer."))
     assert board.view().trouble == "It does not answer."
-    board.apply(Batch(notes=("It is back.",)))
+    board.apply(Batch())
     assert board.view().trouble == ""
 
 

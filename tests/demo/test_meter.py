@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evergrid.changelog.codec import Change, Row
-from evergrid.changelog.follower import Arrival
 from evergrid.config import load
+from evergrid.demo.arrivals import Arrival
 from evergrid.demo.meter import Meter
 
 JOINED = load(None, {}).joined_tables()[0]

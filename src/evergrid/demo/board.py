@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from evergrid.changelog.codec import Row
-from evergrid.changelog.follower import Arrival, Batch, Followed
+from evergrid.demo.arrivals import Arrival, Batch, Moved
 from evergrid.demo.meter import Meter
 from evergrid.demo.newest import NewestRows
 from evergrid.demo.view import View, Words
@@ -100,9 +100,12 @@ class Board:
             self._trouble = trouble
 
     def apply(self, batch: Batch) -> None:
-        """Take in what a follower of all the demo's tables has read."""
+        """Take in what a feed of all the demo's tables has read."""
         now = time.time()
         with self._lock:
+            self._note = batch.trouble
+            for moved in batch.moved:
+                self._move(moved)
             for arrival in batch.arrivals:
                 meter = self._meters.get(arrival.table)
                 if meter is None:
@@ -115,10 +118,6 @@ class Board:
                     self._newest.apply(arrival.change, now)
                 if arrival.table == self._quarantine and arrival.change.row:
                     self._bad = _bad(arrival.change.row)
-            for followed in batch.moved:
-                self._move(followed)
-            for note in batch.notes:
-                self._note = "" if note.endswith("is back.") else note
 
     def view(self) -> View:
         now = time.time()
@@ -158,15 +157,15 @@ class Board:
         patience = max(_STALE_SECONDS, 10 / self._words.rate)
         return fresh and not self._trouble and now - self._last_live < patience
 
-    def _move(self, followed: Followed) -> None:
+    def _move(self, moved: Moved) -> None:
         """A table begins anew, as that of another generation."""
-        table = followed.target.table
+        table = moved.table
         self._meters[table.name] = Meter(table)
-        if followed.generation is not None:
-            self._generation = followed.generation
+        if moved.generation is not None:
+            self._generation = moved.generation
         if table.name == self._focus:
             self._newest = NewestRows(table)
-            self._columns = shown_columns(table, followed.generation)
+            self._columns = shown_columns(table, moved.generation)
 
 
 def preparing(generations: Sequence[Generation], since: float) -> Generation | None:

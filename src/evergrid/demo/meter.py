@@ -6,8 +6,8 @@ import statistics
 from collections import deque
 
 from evergrid.changelog.codec import Row
-from evergrid.changelog.follower import Arrival
 from evergrid.changelog.recent import RecentIds
+from evergrid.demo.arrivals import Arrival
 from evergrid.demo.view import TableView
 from evergrid.model.table import Role, Table
 from evergrid.model.types import Kind

@@ -85,9 +85,7 @@ class Stage:
         self._child = child
         child.start()
         prefix = settings.internal_topics.prefix
-        self._watcher = Watcher(
-            settings.kafka.internal, prefix, scene.tables, board, lambda: child.started_at
-        )
+        self._watcher = Watcher(settings.kafka.internal, prefix, board, lambda: child.started_at)
         self._watcher.start()
 
     def _open_gateway(self, settings: Settings) -> None:

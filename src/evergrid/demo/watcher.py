@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from evergrid.changelog.follower import Follower
+from evergrid.changelog.feed import Feed
 from evergrid.config.settings import Connection
+from evergrid.demo.arrivals import Sorter
 from evergrid.demo.board import Board, preparing
+
+_READ_SECONDS = 0.2
 
 
 class Watcher:
@@ -17,11 +20,10 @@ class Watcher:
         self,
         connection: Connection,
         prefix: str,
-        tables: Sequence[str],
         board: Board,
         pipeline_since: Callable[[], float],
     ) -> None:
-        self._follower = Follower(connection, prefix, tables, from_start=True)
+        self._feed = Feed(connection, prefix)
         self._board = board
         self._pipeline_since = pipeline_since
         self._stop = threading.Event()
@@ -41,13 +43,14 @@ class Watcher:
         self._thread.join(1.0)
 
     def _run(self) -> None:
+        sorter = Sorter()
         try:
             while not self._stop.is_set():
-                batch = self._follower.read()
-                self._board.apply(batch)
-                generations = tuple(self._follower.manifest.generations.values())
+                news = self._feed.read(_READ_SECONDS)
+                self._board.apply(sorter.sort(news))
+                generations = tuple(news.manifest.generations.values())
                 self._board.progress(preparing(generations, self._pipeline_since()))
         except Exception as error:
             self._failure = error  # told by the main thread, which can end the demo
         finally:
-            self._follower.close()
+            self._feed.close()
