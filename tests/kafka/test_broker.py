@@ -12,14 +12,19 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, TopicPartition
+from tests.disks import fill, small_disk
 
+from evergrid.changelog.reader import read_to_end
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, folder, topics
 from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.source import At, Edge
@@ -203,6 +208,34 @@ def test_a_full_disk_is_said_before_the_broker_meets_it(
     monkeypatch.setattr(folder, "LEAST_FREE_BYTES", usage.free * 2)
     with pytest.raises(ConfigError, match=r"disk has \d+ MB free, and it needs \d+ MB.*Free some"):
         EmbeddedBroker(tmp_path).start()
+
+
+def test_a_disk_that_fills_up_ends_the_broker_and_nothing_is_lost(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, megabytes=700):
+        broker = EmbeddedBroker(disk)
+        broker.start()
+        sender = Sender(broker.connection(), **{"delivery.timeout.ms": 5000})
+        topics.create(broker.connection(), [NewTopicSpec("full", 1)])
+        sender.send("full", b"before")
+        sender.flush()
+        ballast = fill(disk)
+        with pytest.raises(LinkError):
+            send_for_ever(sender, "full")
+        broker.kill()
+        with pytest.raises(ConfigError, match=r"disk has 0 MB free.*Free some"):
+            broker.start()
+        ballast.unlink()
+        broker.start()
+        (first,) = islice(chain.from_iterable(read_to_end(broker.connection(), "full")), 1)
+        assert first.value == b"before"
+        broker.stop()
+
+
+def send_for_ever(sender: Sender, topic: str) -> NoReturn:
+    while True:
+        sender.send(topic, b"x" * 65536)
+        sender.flush()
 
 
 def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
-import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]  # public
 
@@ -22,6 +15,7 @@ from evergrid.model.source import Edge
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Script, Send, random_case
 from evergrid.testing.world import World
+from tests.disks import fill, small_disk
 from tests.system.conftest import MakeWorld, two_sources
 
 SEED = 20_261_118
@@ -152,29 +146,6 @@ def test_a_full_disk_is_named_and_survived(make_world: MakeWorld) -> None:
         world.send(messages.some())
         world.wait_until_exact(JOINED, seconds=240)
         process.stop()
-
-
-@contextmanager
-def small_disk(folder: Path, megabytes: int) -> Iterator[None]:
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("a disk of a chosen size takes Linux and root")
-    folder.mkdir(parents=True)
-    size = f"size={megabytes}m"
-    subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(folder)], check=True)
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def fill(folder: Path) -> Path:
-    ballast = folder / "ballast"
-    with ballast.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"\0" * 65536)
-        except OSError:
-            return ballast
 
 
 def test_a_directory_in_use_and_too_little_memory_are_sentences(make_world: MakeWorld) -> None:
