@@ -15,6 +15,24 @@ Slots = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
+class Merge:
+    """Puts some entries between others, in as many arrays as there are columns.
+
+    The first of `at`, which does not fall, goes before the entry that is there, and so on.
+    """
+
+    def __init__(self, size: int, at: Slots) -> None:
+        self._new = at + np.arange(len(at))
+        self._old = np.ones(size + len(at), bool)
+        self._old[self._new] = False
+
+    def __call__(self, values: Values, others: Values) -> Values:
+        merged = np.empty(len(self._old), values.dtype)
+        merged[self._old] = values
+        merged[self._new] = others
+        return merged
+
+
 def enough(have: int, needed: int) -> int:
     """How many entries to make room for, when there is room for `have` and `needed` are."""
     return max(needed, have + have // 2, _FIRST)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evergrid.model.table import Table
 from evergrid.model.types import FieldType, Kind
 from evergrid.store.column import is_wide
-from evergrid.store.growing import Mask, Slots, Values
+from evergrid.store.growing import Mask, Merge, Slots, Values
 from evergrid.store.rows import WORDS, Rows
 
 _TOP_BIT = np.uint64(1 << 63)
@@ -77,13 +77,13 @@ class Keys:
     def take(self, rows: Slots | Mask) -> Keys:
         return Keys([None if c is None else c[rows] for c in self.columns], self.blanks)
 
-    def with_inserted(self, at: Slots, others: Keys) -> Keys:
-        """These and `others`, each of which goes before our row `at`."""
+    def merged(self, merge: Merge, others: Keys) -> Keys:
+        """These and `others`, as `merge` puts them together."""
         return Keys(
             [
                 None
                 if a is None and b is None
-                else np.insert(_filled(a, self, i), at, _filled(b, others, i))
+                else merge(_filled(a, self, i), _filled(b, others, i))
                 for i, (a, b) in enumerate(zip(self.columns, others.columns, strict=True))
             ],
             self.blanks,
@@ -102,8 +102,9 @@ class Keys:
         assert first is not None
         assert probe is not None
         low = np.searchsorted(first, probe, "left")
-        high = np.searchsorted(first, probe, "right")
-        open_rows = np.flatnonzero(low < high)
+        open_rows = np.flatnonzero(first[np.minimum(low, len(first) - 1)] == probe)
+        high = low.copy()
+        high[open_rows] = np.searchsorted(first, probe[open_rows], "right")
         while open_rows.size:
             middle = (low[open_rows] + high[open_rows]) // 2
             greater = self._greater(middle, others, open_rows)

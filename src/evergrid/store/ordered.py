@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from evergrid.store.growing import Slots, sized
+from evergrid.store.growing import Merge, Slots, sized
 from evergrid.store.keys import Keys
 
 _ABSENT = -1
@@ -175,9 +175,9 @@ class OrderedRows:
         if not len(bucket.slots):
             self._sorted[label] = _Sorted(slots, keys, idle)
             return
-        at = bucket.keys.locate(keys)
+        merge = Merge(len(bucket.slots), bucket.keys.locate(keys))
         self._sorted[label] = _Sorted(
-            np.insert(bucket.slots, at, slots), bucket.keys.with_inserted(at, keys), idle
+            merge(bucket.slots, slots), bucket.keys.merged(merge, keys), idle
         )
 
     def _forget_unlooked(self) -> None:
@@ -215,7 +215,9 @@ class OrderedRows:
         self._bounds = (
             new_bounds
             if self._bounds is None
-            else self._bounds.with_inserted(np.full(len(cuts), place), new_bounds)
+            else self._bounds.merged(
+                Merge(len(self._bounds), np.full(len(cuts), place)), new_bounds
+            )
         )
         self._labels = np.insert(self._labels, place + 1, np.array(labels[1:], np.int16))
         self._counts = np.insert(self._counts, place + 1, np.diff(edges)[1:])
@@ -236,10 +238,9 @@ class OrderedRows:
 
     def _drop_empty(self, places: Slots) -> None:
         """Forget buckets that have become empty, but never the last one."""
-        empty = np.flatnonzero(self._counts[np.unique(places)] == 0)
-        if not empty.size or len(self._counts) == 1:
+        gone = places[self._counts[places] == 0]
+        if not gone.size or len(self._counts) == 1:
             return
-        gone = np.unique(places)[empty]
         keep = np.ones(len(self._counts), bool)
         keep[gone] = False
         if not keep.any():

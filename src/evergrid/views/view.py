@@ -91,6 +91,9 @@ class View:
             self._rows.put(rows.slots, keys)
             return
         passing = rows.remembered(self._what, self._passing)
+        if passing.all():
+            self._rows.put(rows.slots, keys)
+            return
         self._rows.remove(rows.slots[~passing])
         self._rows.put(rows.slots[passing], keys.take(passing))
 
