@@ -51,20 +51,20 @@ def bootstrap(plan: Plan, report: Report) -> None:
 
 
 def _bootstrap_join(plan: Plan, join: Join, report: Report) -> None:
+    total = sum(_messages(plan, source) for source in plan.sources_of(join))
+    if not total:
+        return  # nothing to catch up with: real-time mode begins where the topics begin
     query = catch_up(
         plan.live_join(join, _ROWS_PER_BATCH),
         join_query(join),
         plan.checkpoint(join_query(join)),
     )
-    total = sum(_messages(plan, source) for source in plan.sources_of(join))
     _follow(query, f"catching up with the past of {join.table}", total, report)
     ends = _ends(plan, join, query)
     rows = {
         source.name: _count(plan.generation.topics[source.name].start, ends[source.name])
         for source in plan.sources_of(join)
     }
-    if not any(rows.values()):
-        return
     driving = rows[join.source_of(join.driving)]
     at_most = None if join.type is JoinType.INNER else driving
     target = plan.generation.tables[join.table]
