@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"no figure is called {', '.join(unknown)}; there are {', '.join(BENCHES)}")
     try:
-        if options.render is not None:
+        if options.render:
             return _render(options.render)
         names = options.names or list(BENCHES)
         return _run(names, options.case, options.quick, options.json)
@@ -80,8 +80,8 @@ def _row(bench: Bench, case: str, cases: Cases) -> Row:
     return row
 
 
-def _render(file: Path) -> int:
-    PAGE.write_text(render(report.load(file)))
+def _render(files: Sequence[Path]) -> int:
+    PAGE.write_text(render(*(report.load(file) for file in files)))
     say(f"Written to {PAGE.relative_to(ROOT)}.")
     return 0
 
@@ -109,7 +109,11 @@ def _parser() -> argparse.ArgumentParser:
         "--json", type=Path, metavar="FILE", help="where to keep the report (bench/results/…)"
     )
     parser.add_argument(
-        "--render", type=Path, metavar="FILE", help="only write docs/bench-results.md from FILE"
+        "--render",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="only write docs/bench-results.md, from these reports",
     )
     return parser
 

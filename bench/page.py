@@ -13,21 +13,23 @@ PAGE = ROOT / "docs" / "bench-results.md"
 _HEAD = """\
 # Measured figures
 
-Written by `python -m bench --render FILE`; do not edit. [bench](bench.md) says how to measure
+Written by `python -m bench --render FILE...`; do not edit. [bench](bench.md) says how to measure
 them yourself and what each one means.
 """
 
 
-def render(report: Report) -> str:
-    """The whole page."""
-    warning = ("**A quick run: it shows that the benchmarks work and nothing else.**",)
-    parts = [
-        _HEAD,
-        _lines(f"- {fact}" for fact in facts(report)),
-        *(warning if report.quick else ()),
-        *(part for figure in report.figures for part in _figure(figure)),
-    ]
+def render(*reports: Report) -> str:
+    """The whole page; each report's figures stand under what they were measured with."""
+    parts = [_HEAD, *(part for report in reports for part in _report(report))]
     return "\n".join(part if part.endswith("\n") else part + "\n" for part in parts)
+
+
+def _report(report: Report) -> Iterator[str]:
+    yield _lines(f"- {fact}" for fact in facts(report))
+    if report.quick:
+        yield "**A quick run: it shows that the benchmarks work and nothing else.**"
+    for figure in report.figures:
+        yield from _figure(figure)
 
 
 def _figure(figure: Figure) -> Iterator[str]:
