@@ -19,6 +19,7 @@ from evergrid.client import ChangeKind, Live, Patience
 from evergrid.client.errors import Closed, Denied, Rejected, Unreachable
 from evergrid.testing.gateway import LocalGateway
 from tests.client.people import LIMIT, ids, person, until
+from tests.programs import started
 
 QUICK = Patience(first_wait=0.02, longest_wait=0.2)
 
@@ -181,13 +182,7 @@ def test_ctrl_c_ends_an_iteration_cleanly(gateway: LocalGateway, caught: bool) -
     if caught:
         inside = textwrap.indent(program, "    ")
         program = f"try:\n{inside}\nexcept KeyboardInterrupt:\n    print('bye')\n"
-    running = subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", program, gateway.address],
-        env=os.environ | {"EVERGRID_KEY": gateway.secret},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    running = started(["-c", program, gateway.address], EVERGRID_KEY=gateway.secret)
     assert running.stdout is not None
     while "live" not in (line := running.stdout.readline()):
         assert line, "it ended"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -16,6 +15,7 @@ import pytest
 from evergrid.model.table import Table
 from evergrid.testing.gateway import LocalGateway
 from tests.client.people import LIMIT, person
+from tests.programs import started
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "client.md").read_text()
@@ -41,13 +41,8 @@ def test_a_block_of_the_page(number: int, gateway: LocalGateway) -> None:
 
 
 def start(gateway: LocalGateway, name: str, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-W", "error", str(ROOT / "examples" / name), gateway.address, *arguments],
-        env=os.environ | {"EVERGRID_KEY": gateway.secret},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    path = str(ROOT / "examples" / name)
+    return started([path, gateway.address, *arguments], EVERGRID_KEY=gateway.secret)
 
 
 def read_until(running: subprocess.Popen[str], text: str) -> None:
