@@ -103,7 +103,8 @@ def test_a_day_with_it(demo: Callable[..., Demo], tmp_path: Path) -> None:
     running.wait_for(r"quarantine [1-9]\d* rows.*last bad message: (users|accounts): ")
     only_one_at_a_time(demo)
     its_tables_are_served(running, tmp_path)
-    it_starts_again_what_dies(running)
+    kill(running, "evergrid gateway")
+    running.wait_for(r"The gateway ended \(.*\); again in 1 s\.")
     killed_it_leaves_nothing_running(running)
 
     again = demo()
@@ -142,9 +143,10 @@ def its_tables_are_served(running: Demo, folder: Path) -> None:
     assert "final_ui · generation 1" in tail.stdout
 
 
-def it_starts_again_what_dies(running: Demo) -> None:
-    kill(running, "evergrid gateway")
-    running.wait_for(r"The gateway ended \(.*\); again in 1 s\.")
+@pytest.mark.soak
+def test_it_starts_again_what_dies(demo: Callable[..., Demo]) -> None:
+    running = demo("--rate", "200")
+    running.wait_for(r"live, generation 1, left")
     kill(running, "evergrid pipeline")
     running.wait_for(r"The pipeline ended \(.*\); again in 1 s\.")
     wait_until(lambda: is_live(running), START, running.said)
@@ -154,7 +156,8 @@ def it_starts_again_what_dies(running: Demo) -> None:
 
 
 def killed_it_leaves_nothing_running(running: Demo) -> None:
-    assert len(running.children()) >= 7  # broker, pipeline, Spark, gateway, and three leashes
+    # Broker, pipeline, Spark, gateway, and three leashes.
+    wait_until(lambda: len(running.children()) >= 7, 30.0, running.children)
     running.process.kill()
     running.process.wait()
     wait_until(lambda: not running.left_running(), 30.0, running.left_running)
