@@ -12,8 +12,8 @@ from rich.cells import cell_len
 
 from evergrid.cli.lines import Style, TableLines, as_json
 from evergrid.cli.news import Mark, News, all_new
-from evergrid.client.table import arrow_type
 from evergrid.config import load
+from evergrid.store.column import arrow_type
 
 TODAY = datetime.date(2026, 3, 1)
 AT = round(datetime.datetime(2026, 3, 1, 9, 5, 7, 120_000).timestamp() * 1_000_000)

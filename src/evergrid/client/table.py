@@ -9,17 +9,9 @@ import pyarrow as pa
 
 from evergrid.client.window import moment
 from evergrid.model.table import Column
-from evergrid.model.types import FieldType, Kind
 from evergrid.protocol.frames import ID_COLUMN
 from evergrid.protocol.messages import Live
-
-_ARROW = {
-    Kind.TEXT: pa.string(),
-    Kind.INTEGER: pa.int64(),
-    Kind.FLOAT: pa.float64(),
-    Kind.BOOLEAN: pa.bool_(),
-    Kind.TIMESTAMP: pa.timestamp("us", "UTC"),
-}
+from evergrid.store.column import arrow_type
 
 
 class TableDescription(msgspec.Struct, frozen=True):
@@ -51,9 +43,3 @@ class TableDescription(msgspec.Struct, frozen=True):
 
 class TableList(msgspec.Struct, frozen=True):
     tables: tuple[TableDescription, ...]
-
-
-def arrow_type(field: FieldType) -> pa.DataType:
-    if field.kind is Kind.DECIMAL:
-        return pa.decimal128(field.precision, field.scale)
-    return _ARROW[field.kind]

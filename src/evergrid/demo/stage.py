@@ -96,7 +96,7 @@ class Stage:
         secret = _demo_key(gateway.keys)
         _write_secret(scene.key_file, secret)
         address = f"http://{gateway.host}:{gateway.port}/#key={secret}"
-        watch = GatewayWatch(self._board, lambda: address)
+        watch = GatewayWatch(self._board, address)
         self._gateway = Child("gateway", scene.config_file, scene.log("gateway"), watch, self._lock)
         self._gateway.start()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from evergrid.demo.board import Board
 
 
@@ -28,7 +26,7 @@ class PipelineWatch:
 class GatewayWatch:
     """The gateway's address, once it serves there."""
 
-    def __init__(self, board: Board, address: Callable[[], str]) -> None:
+    def __init__(self, board: Board, address: str) -> None:
         self._board = board
         self._address = address
 
@@ -36,8 +34,7 @@ class GatewayWatch:
         self._board.gateway("")
 
     def says(self, words: str) -> None:
-        if words:
-            self._board.gateway(self._address())
+        self._board.gateway(self._address)
 
     def ended(self, trouble: str) -> None:
         self._board.gateway("")

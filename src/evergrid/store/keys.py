@@ -129,20 +129,6 @@ class Keys:
         return greater
 
 
-def joined(parts: Sequence[Keys]) -> Keys:
-    """Several keys one after the other."""
-    first = parts[0]
-    return Keys(
-        [
-            None
-            if all(part.columns[i] is None for part in parts)
-            else np.concatenate([_filled(part.columns[i], part, i) for part in parts])
-            for i in range(len(first.columns))
-        ],
-        first.blanks,
-    )
-
-
 class Order:
     """Makes the keys of rows for one order; the table's own order settles what is left equal."""
 

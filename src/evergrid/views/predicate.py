@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 
 import numpy as np
@@ -81,7 +81,7 @@ def _condition(wanted: Filter, columns: Mapping[str, Column]) -> Predicate:
     assert op is not None
     column = columns.get(name)
     if column is None:
-        raise unknown_column(name, list(columns))
+        raise _unknown_column(name, list(columns))
     if op in (Op.IS_NULL, Op.NOT_NULL):
         if wanted.value is not None:
             raise _bad_filter(f"{op.value} takes no value", name)
@@ -243,7 +243,15 @@ def _lower(text: str) -> str:
     return str(pc.utf8_lower(pa.scalar(text)).as_py())
 
 
-def unknown_column(name: str, known: Sequence[str]) -> QueryError:
+def check_columns(names: Iterable[str], table: Table) -> None:
+    """QueryError for the first of `names` that the table does not have."""
+    known = [column.name for column in table.columns]
+    for name in names:
+        if name not in known:
+            raise _unknown_column(name, known)
+
+
+def _unknown_column(name: str, known: Sequence[str]) -> QueryError:
     shown = name if len(name) <= 60 else name[:60] + "…"
     return QueryError(
         Fault.UNKNOWN_COLUMN,

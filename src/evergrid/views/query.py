@@ -78,6 +78,10 @@ class Window(msgspec.Struct, frozen=True):
     offset: int
     limit: int
 
+    def start(self, total: int) -> int:
+        """The rank of its first row in a view of `total` rows."""
+        return self.offset if self.offset >= 0 else max(0, total + self.offset)
+
 
 class Fault(enum.Enum):
     """What can be wrong with a query; the protocol's error codes have the same names."""

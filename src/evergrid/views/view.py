@@ -18,9 +18,9 @@ from evergrid.store.rows import Rows
 from evergrid.store.table import TableStore
 from evergrid.views.predicate import (
     Predicate,
+    check_columns,
     filter_predicate,
     search_predicate,
-    unknown_column,
 )
 from evergrid.views.query import Fault, Filter, Nulls, OrderBy, QueryError
 
@@ -128,9 +128,7 @@ def terms(order: Sequence[OrderBy], table: Table) -> tuple[Term, ...]:
     """An order in the words of the store; QueryError when the table has no such column."""
     types = {column.name: column.type for column in table.columns}
     names = [by.column for by in order]
-    for name in names:
-        if name not in types:
-            raise unknown_column(name, list(types))
+    check_columns(names, table)
     if len(set(names)) < len(names) or len(names) > MAX_ORDER_COLUMNS:
         raise QueryError(
             Fault.BAD_ORDER,

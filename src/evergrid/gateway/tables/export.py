@@ -16,7 +16,7 @@ from evergrid.gateway.tables.publication import record_batch
 from evergrid.store.growing import Slots
 from evergrid.store.rows import Rows
 from evergrid.store.table import TableStore
-from evergrid.views.predicate import unknown_column
+from evergrid.views.predicate import check_columns
 from evergrid.views.query import Query, Window
 from evergrid.views.view import View
 
@@ -79,14 +79,10 @@ class Export:
         total = len(self._view)
         if self._window is None:
             return 0, total
-        offset = self._window.offset
-        start = offset if offset >= 0 else max(0, total + offset)
+        start = self._window.start(total)
         return start, min(total, start + self._window.limit)
 
 
 def _columns(store: TableStore, wanted: Sequence[str]) -> Sequence[str]:
-    known = [column.name for column in store.table.columns]
-    for name in wanted:
-        if name not in known:
-            raise unknown_column(name, known)
-    return wanted or known
+    check_columns(wanted, store.table)
+    return wanted or [column.name for column in store.table.columns]

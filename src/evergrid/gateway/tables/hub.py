@@ -18,7 +18,7 @@ from evergrid.gateway.tables.pane import Moment, Pane
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Live
 from evergrid.store.table import Applied, TableStore
-from evergrid.views.predicate import unknown_column
+from evergrid.views.predicate import check_columns
 from evergrid.views.query import Query, QueryError, Window
 
 
@@ -212,10 +212,7 @@ class Hub:
     def _holder(self, query: Query, shelf: _Shelf) -> Holder | None:
         """The one holder of the query's view; None when there are too many views."""
         if shelf.store is not None:
-            known = [column.name for column in shelf.store.table.columns]
-            for name in query.columns:
-                if name not in known:
-                    raise unknown_column(name, known)
+            check_columns(query.columns, shelf.store.table)
         key = ViewKey.of(query)
         holder = self._holders.get(key)
         if holder is None:

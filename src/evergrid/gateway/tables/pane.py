@@ -52,9 +52,8 @@ class Pane:
     ) -> WindowPublication | None:
         """A new publication if the window is not as it was."""
         total = len(view)
-        offset, limit = self.window.offset, self.window.limit
-        start = offset if offset >= 0 else max(0, total + offset)
-        slots = view.between(start, start + limit)
+        start = self.window.start(total)
+        slots = view.between(start, start + self.window.limit)
         same_store = store is self._store
         before = self.publication if same_store else None
         unchanged = store.stamps(slots) <= self._tick

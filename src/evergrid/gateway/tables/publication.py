@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
@@ -48,7 +49,7 @@ class WindowPublication:
         sent: pa.RecordBatch | None,
     ) -> None:
         self.window = window
-        self._header = header
+        self.header = header
         self._columns = columns
         self.rows = rows
         self._full: bytes | None = None
@@ -60,31 +61,17 @@ class WindowPublication:
 
     @property
     def sequence(self) -> int:
-        return self._header.sequence
+        return self.header.sequence
 
     @property
     def base(self) -> int:
-        return self._header.base
-
-    @property
-    def header(self) -> Header:
-        return self._header
+        return self.header.base
 
     def full(self) -> bytes:
         """Encoded when somebody needs it, on whichever thread that is."""
         with self._lock:
             if self._full is None:
-                header = self._header
-                whole = Header(
-                    kind=Kind.FULL,
-                    sequence=header.sequence,
-                    base=0,
-                    generation=header.generation,
-                    total=header.total,
-                    offset=header.offset,
-                    time=header.time,
-                    rows=header.rows,
-                )
+                whole = msgspec.structs.replace(self.header, kind=Kind.FULL, base=0)
                 schema = self.rows.schema.serialize().to_pybytes()
                 body = schema + self.rows.serialize().to_pybytes() + _END_OF_STREAM
                 self._full = encode_shared(whole, Description(columns=self._columns), body)
