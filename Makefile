@@ -32,8 +32,8 @@ setup: ## make .venv with everything that Evergrid needs (the others do it by th
 demo: setup ## see it live: a Kafka broker, sample events, the joined tables
 	@$(BIN)/evergrid demo $(ARGS)
 
-test: check ## check, then all tests: real Kafka, real Spark
-	$(BIN)/pytest tests -m "not soak" $(ARGS)
+test: setup ## check and all tests, side by side: real Kafka, real Spark
+	@$(BIN)/python tools/test.py $(ARGS)
 
 check: setup ## format, lint, types, the walls between the rooms, what must not be in the tree
 	$(BIN)/ruff format --check .
