@@ -18,7 +18,7 @@ import pyarrow as pa
 from evergrid.protocol.codes import Code
 from evergrid.protocol.frames import Frame, Kind, decode
 
-LIMIT = 10.0
+LIMIT = 60.0
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 
 Message = dict[str, object]

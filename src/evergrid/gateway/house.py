@@ -11,18 +11,21 @@ from aiohttp import web
 
 from evergrid.config.settings import Gateway
 from evergrid.gateway.entry.door import Door
-from evergrid.gateway.entry.gate import Gate, Handler, Say
+from evergrid.gateway.entry.gate import REST, Gate, Handler, Say
 from evergrid.gateway.entry.limits import Counter, Turnstile
 from evergrid.gateway.http.api import Api
+from evergrid.gateway.http.assets import CLIENT, Assets
 from evergrid.gateway.http.counts import Counts
 from evergrid.gateway.http.download import Downloads
 from evergrid.gateway.http.metrics import Situation
+from evergrid.gateway.http.page import Page
 from evergrid.gateway.http.pulse import Delays
 from evergrid.gateway.live.guests import Guests
 from evergrid.gateway.live.lobby import Lobby
 from evergrid.gateway.live.place import KeyFinder, Place
 from evergrid.gateway.live.switchboard import Switchboard
 from evergrid.gateway.tables.deliveries import Deliver, Load, TableInfo, Ticket
+from evergrid.gateway.tables.pipeline import PipelineInfo
 from evergrid.protocol.messages import PATH, Resume
 from evergrid.version import __version__
 from evergrid.views.query import Query, Window
@@ -40,6 +43,7 @@ class Engine(Protocol):
     def move(self, ticket: Ticket, window: Window) -> None: ...
     def close(self, ticket: Ticket) -> None: ...
     async def tables(self) -> Sequence[TableInfo]: ...
+    async def pipeline(self) -> PipelineInfo: ...
     def export(self, query: Query, window: Window | None) -> AsyncIterator[pa.RecordBatch]: ...
     def load(self) -> Load: ...
     async def stop(self) -> None: ...
@@ -49,7 +53,13 @@ class House:
     """`app` answers requests; `guests` are its WebSockets."""
 
     def __init__(
-        self, gateway: Gateway, port: int, engine: Engine, keys: KeyFinder, say: Say
+        self,
+        gateway: Gateway,
+        port: int,
+        engine: Engine,
+        keys: KeyFinder,
+        assets: Assets,
+        say: Say,
     ) -> None:
         self._engine = engine
         self._counts = Counts()
@@ -64,6 +74,7 @@ class House:
             place, engine, self.switchboard, self._turnstile, self.guests, self._counts
         )
         downloads = Downloads(engine, self._exports, gateway.limits.window_rows, self._counts)
+        self._page = Page(assets)
         self._api = Api(engine, downloads, __version__, self._situation)
 
     def app(self, spoke: Callable[[web.Request], None]) -> web.Application:
@@ -78,15 +89,19 @@ class House:
         app.on_response_prepare.append(self._gate.dress)
         for path, handler in self.routes().items():
             app.router.add_get(path, handler)
+        app.router.add_get(REST, self._page.anything)
         return app
 
     def routes(self) -> dict[str, Handler]:
+        """All but the files and views of the web app, which are as its build makes them."""
         return {
-            "/": self._api.page,
+            "/": self._page.page,
+            CLIENT: self._page.client,
             "/livez": self._api.live_health,
             "/readyz": self._api.readiness,
             "/metrics": self._api.metrics,
             "/openapi.json": self._api.openapi,
+            "/api/pipeline": self._api.pipeline,
             "/api/tables": self._api.tables,
             "/api/tables/{name}": self._api.table,
             "/api/tables/{name}/rows": self._api.rows,

@@ -7,6 +7,7 @@ import errno
 import logging
 import socket
 import ssl
+from pathlib import Path
 
 from aiohttp import web
 
@@ -15,6 +16,7 @@ from evergrid.gateway.entry.door import check_binding
 from evergrid.gateway.entry.gate import Say
 from evergrid.gateway.entry.threshold import Reception, Threshold
 from evergrid.gateway.house import Engine, House
+from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.gateway.http.pulse import measure
 from evergrid.gateway.live.place import KeyFinder
 from evergrid.model.errors import BrokenPromise, ConfigError
@@ -75,19 +77,24 @@ class Running:
         await self._engine.stop()
 
 
-async def serve(gateway: Gateway, engine: Engine, keys: KeyFinder, say: Say) -> Running:
+async def serve(
+    gateway: Gateway, engine: Engine, keys: KeyFinder, say: Say, web_app: Path = FOLDER
+) -> Running:
     """Serve the engine's tables until the answer's `stop`; ConfigError when that cannot be.
+
+    `web_app` is the folder of the built page.
 
     1. Bind: only then is the port known, and with it the names we go by.
     2. Put the house together, and start the engine.
     3. Listen.
     """
     check_binding(gateway)
+    assets = load(web_app)
     entrance = _Entrance()
     listener = await _bind(gateway, entrance)
     try:
         port = int(listener.sockets[0].getsockname()[1])
-        house = House(gateway, port, engine, keys, say)
+        house = House(gateway, port, engine, keys, assets, say)
         runner = web.AppRunner(
             house.app(entrance.spoke), handle_signals=False, shutdown_timeout=SHUTDOWN_SECONDS
         )

@@ -6,21 +6,26 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TypeAlias
 
 import msgspec
 import pyarrow as pa
 
 from evergrid.changelog.batches import RowReader
+from evergrid.changelog.manifest import Manifest
 from evergrid.gateway.tables.deliveries import Deliver, Load, TableInfo, Ticket
 from evergrid.gateway.tables.export import Export
 from evergrid.gateway.tables.hub import Condition, Hub, Pace
 from evergrid.gateway.tables.pane import Moment
+from evergrid.gateway.tables.pipeline import PipelineInfo, pipeline_info
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live, Resume
 from evergrid.store.table import Applied, TableStore
 from evergrid.views.query import Query, Window
 
 Cell = str | int | float | bool | None
+# By rows; or by columns, as the store takes them, where there are very many.
+NewRows: TypeAlias = Sequence[Mapping[str, Cell]] | pa.RecordBatch
 
 
 class LocalEngine:
@@ -30,6 +35,8 @@ class LocalEngine:
         self.instance = secrets.token_hex(8)
         self.hub = Hub(Pace(frame_seconds=0.0, linger_seconds=linger_seconds, max_views=views))
         self.ready = True
+        self.manifest = Manifest()
+        self.down = ""
         self._stores: dict[str, TableStore] = {}
         self._changes: dict[str, int] = {}
         self._states: dict[str, Condition] = {}
@@ -64,6 +71,9 @@ class LocalEngine:
     async def tables(self) -> Sequence[TableInfo]:
         return [self._info(name, self._stores[name]) for name in sorted(self._stores)]
 
+    async def pipeline(self) -> PipelineInfo:
+        return pipeline_info(self.manifest, self.down, "")
+
     async def export(self, query: Query, window: Window | None) -> AsyncIterator[pa.RecordBatch]:
         store = self._stores.get(query.table)
         if store is None:
@@ -92,7 +102,7 @@ class LocalEngine:
 
     # What a test does
 
-    def place(self, table: Table, rows: Sequence[Mapping[str, Cell]], generation: int) -> None:
+    def place(self, table: Table, rows: NewRows, generation: int) -> None:
         """A new table under its name, or another generation of it."""
         store = self._stores[table.name] = TableStore(table)
         self._generations[table.name] = generation
@@ -110,7 +120,7 @@ class LocalEngine:
         self.hub.condition(name, condition)
         self._soon()
 
-    def upsert(self, name: str, rows: Sequence[Mapping[str, Cell]]) -> None:
+    def upsert(self, name: str, rows: NewRows) -> None:
         store = self._stores[name]
         self.hub.changed(store, self._upsert(store, rows))
         self._soon()
@@ -121,10 +131,12 @@ class LocalEngine:
         self.hub.changed(store, store.delete(ids))
         self._soon()
 
-    def _upsert(self, store: TableStore, rows: Sequence[Mapping[str, Cell]]) -> Applied:
+    def _upsert(self, store: TableStore, rows: NewRows) -> Applied:
         self.hub.tick += 1
         name = store.table.name
         self._changes[name] = self._changes.get(name, 0) + len(rows)
+        if isinstance(rows, pa.RecordBatch):
+            return store.upsert(rows, self.hub.tick)
         batch, bad = RowReader(store.table).read([msgspec.json.encode(row) for row in rows])
         if bad:
             raise ValueError(f"no rows of {name}: {[rows[i] for i in bad]}")

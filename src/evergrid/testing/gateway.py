@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -22,11 +22,12 @@ from evergrid.config.settings import Gateway, GatewayLimits, Tls
 from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key, remove_key
 from evergrid.gateway.entry.keys import Keys
+from evergrid.gateway.http.assets import FOLDER
 from evergrid.gateway.server import Running, serve
 from evergrid.gateway.tables.hub import Condition
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
-from evergrid.testing.engine import Cell, LocalEngine
+from evergrid.testing.engine import LocalEngine, NewRows
 
 Answer = TypeVar("Answer")
 
@@ -42,7 +43,7 @@ LIMITS = GatewayLimits(
     views=500,
     exports=4,
 )
-LIMIT_SECONDS = 20.0
+LIMIT_SECONDS = 60.0
 
 
 class LocalGateway:
@@ -54,7 +55,9 @@ class LocalGateway:
         limits: GatewayLimits = LIMITS,
         origins: tuple[str, ...] = (),
         tls: Tls | None = None,
+        web_app: Path = FOLDER,
     ) -> None:
+        """`web_app` is the folder of a built page, where it is not to be the package's own."""
         self.settings = Gateway(
             host="127.0.0.1",
             port=0,
@@ -69,6 +72,7 @@ class LocalGateway:
             limits=limits,
         )
         self.said: list[str] = []
+        self._web_app = web_app
         self.secrets: dict[str, str] = {}
         self.secret: str = self.new_key("all")
         self.engine = LocalEngine(limits.views)
@@ -137,15 +141,13 @@ class LocalGateway:
 
         return self.run(names())
 
-    def place(
-        self, table: Table, rows: Sequence[Mapping[str, Cell]] = (), generation: int = 1
-    ) -> None:
+    def place(self, table: Table, rows: NewRows = (), generation: int = 1) -> None:
         self.call(lambda: self.engine.place(table, rows, generation))
 
     def withdraw(self, name: str) -> None:
         self.call(lambda: self.engine.withdraw(name))
 
-    def upsert(self, name: str, rows: Sequence[Mapping[str, Cell]]) -> None:
+    def upsert(self, name: str, rows: NewRows) -> None:
         self.call(lambda: self.engine.upsert(name, rows))
 
     def delete(self, name: str, ids: Sequence[str]) -> None:
@@ -169,4 +171,4 @@ class LocalGateway:
     async def _serve(self) -> Running:
         self.engine.instance = secrets.token_hex(8)
         keys = Keys(self.settings.keys, self.said.append)
-        return await serve(self.settings, self.engine, keys, self.said.append)
+        return await serve(self.settings, self.engine, keys, self.said.append, self._web_app)

@@ -19,7 +19,7 @@ from evergrid.model.generation import Generation, State, TableTopic, Times
 from evergrid.model.source import Edge
 from evergrid.model.table import Table
 
-_LEADER_SECONDS = 20.0
+_LEADER_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 
 

@@ -31,7 +31,7 @@ _PIECE = 16_384
 _BUFFER = 65_536
 _ON_THE_WAY = 64  # pieces that a delay may hold back
 _TICKS = 20  # a second, when bytes are counted
-_LIMIT_SECONDS = 10.0
+_LIMIT_SECONDS = 60.0
 _END_SECONDS = 0.1
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER of no time at all: closing says RST
 

@@ -335,6 +335,20 @@ def test_every_answer_has_a_strict_policy_for_pages() -> None:
         assert "camera=()" in headers["Permissions-Policy"]
 
 
+def test_the_web_page_may_have_styles_by_its_nonce_and_nothing_more() -> None:
+    plain, page = policy(door().headers("/")), policy(door().headers("/", "abc"))
+    assert page.pop("style-src") == "'self' 'nonce-abc'"
+    assert page.pop("base-uri") == "'self'"
+    assert page == {name: plain[name] for name in page}
+
+
+def test_pages_of_other_sites_may_load_the_client_alone() -> None:
+    name = "Cross-Origin-Resource-Policy"
+    assert door().headers("/client.js")[name] == "cross-origin"
+    for path in ("/", "/client.js/", "/client.js.map", "/api/client.js", "/main-ABCDEFGH.js"):
+        assert door().headers(path)[name] == "same-origin"
+
+
 def test_pages_may_connect_to_its_own_sockets_alone() -> None:
     plain = policy(door(hosts=("grid.example.com",)).headers("/"))["connect-src"].split()
     assert plain == [

@@ -12,6 +12,7 @@ from evergrid.gateway.tables.deliveries import TableInfo
 from evergrid.gateway.tables.hub import Hub, Pace
 from evergrid.gateway.tables.keeper import Keeper, Situation
 from evergrid.gateway.tables.pane import Moment
+from evergrid.gateway.tables.pipeline import Health
 from evergrid.model.generation import Generation, State, TableTopic, Times
 from evergrid.model.table import Retention, Table
 from evergrid.protocol.messages import Live
@@ -198,6 +199,7 @@ def test_a_broker_that_is_away_makes_tables_stale_and_takes_none(keeping: Keepin
     keeping.tables = []
     keeping.current = None
     keeping.turn(down="Kafka does not answer.")
+    assert keeping.keeper.pipeline().health is Health.UNKNOWN
     assert keeping.state() is Live.STALE
     assert keeping.viewer.told is not None
     assert keeping.viewer.told.message == "Kafka does not answer. Going on when it is back."
@@ -208,13 +210,18 @@ def test_a_broker_that_is_away_makes_tables_stale_and_takes_none(keeping: Keepin
 def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
     keeping: Keeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert keeping.keeper.pipeline().health is Health.UNKNOWN
     keeping.turn(pulse=NOW)
+    assert keeping.keeper.pipeline().health is Health.LIVE
+    assert keeping.keeper.pipeline().manifest.current == 1
     assert keeping.state() is Live.LIVE
     later = time.monotonic() + 3600
     monkeypatch.setattr(time, "monotonic", lambda: later)
     keeping.keeper.look()
     keeping.watching.settle()
     assert keeping.state() is Live.STALE
+    assert keeping.keeper.pipeline().health is Health.GONE
+    assert keeping.keeper.pipeline().message == "The pipeline does not run."
     keeping.turn(pulse=NOW + 1)
     assert keeping.state() is Live.LIVE
 

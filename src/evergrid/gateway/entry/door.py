@@ -40,6 +40,8 @@ _YEAR_SECONDS = 365 * 24 * 3600
 _PREFLIGHT_SECONDS = 600
 # What answers may be kept: pages and scripts, if they are asked for again each time.
 _FRESH = ("/api", "/metrics", "/livez", "/readyz")
+# The browser client: no data is in it, and other sites' pages load it to ask for some.
+_SHARED = ("/client.js",)
 _NO_FEATURES = ", ".join(
     f"{feature}=()"
     for feature in ["camera", "display-capture", "geolocation", "microphone", "payment", "usb"]
@@ -93,7 +95,8 @@ class Door:
         self._hosts = frozenset(address.partition("://")[2] for address in addresses)
         self._origins = frozenset(addresses) | frozenset(gateway.origins)
         self._foreign = bool(gateway.origins)
-        self._headers = _security_headers(addresses)
+        self._policy = _policy(addresses)
+        self._headers = _security_headers()
         if gateway.tls and not is_loopback(gateway.host):
             # Not on loopback: browsers would want https of everything on localhost.
             self._headers["Strict-Transport-Security"] = f"max-age={_YEAR_SECONDS}"
@@ -127,10 +130,20 @@ class Door:
             return None
         return Code.NOT_LOGGED_IN, "a key is needed. Send it as 'Authorization: Bearer KEY'."
 
-    def headers(self, path: str) -> Mapping[str, str]:
-        """What every answer for `path` carries."""
+    def headers(self, path: str, nonce: str = "") -> Mapping[str, str]:
+        """What every answer for `path` carries; the web page has a nonce for its styles.
+
+        The page also names `/` as its base, since its views have longer addresses.
+        """
         fresh = any(path == start or path.startswith(f"{start}/") for start in _FRESH)
-        return {**self._headers, "Cache-Control": "no-store" if fresh else "no-cache"}
+        own = {"style-src": f"'self' 'nonce-{nonce}'", "base-uri": "'self'"} if nonce else {}
+        policy = "; ".join(f"{name} {value}" for name, value in {**self._policy, **own}.items())
+        return {
+            **self._headers,
+            "Content-Security-Policy": policy,
+            "Cache-Control": "no-store" if fresh else "no-cache",
+            "Cross-Origin-Resource-Policy": "cross-origin" if path in _SHARED else "same-origin",
+        }
 
     def cors(self, origin: str | None) -> Mapping[str, str]:
         """What lets pages of allowed origins read an answer, also one to their preflight.
@@ -201,13 +214,13 @@ def _origin_refused(origin: str) -> tuple[Code, str]:
     )
 
 
-def _security_headers(addresses: Iterable[str]) -> dict[str, str]:
+def _policy(addresses: Iterable[str]) -> dict[str, str]:
     # Older browsers do not count WebSockets as 'self'. Content policies cannot name
     # IPv6 addresses; there 'self' has to do.
     sockets = sorted(
         "ws" + address.removeprefix("http") for address in addresses if "[" not in address
     )
-    policy = {
+    return {
         "default-src": "'none'",
         "script-src": "'self'",
         "style-src": "'self'",
@@ -218,12 +231,13 @@ def _security_headers(addresses: Iterable[str]) -> dict[str, str]:
         "form-action": "'none'",
         "frame-ancestors": "'none'",
     }
+
+
+def _security_headers() -> dict[str, str]:
     return {
-        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",
         "Cross-Origin-Opener-Policy": "same-origin",
-        "Cross-Origin-Resource-Policy": "same-origin",
         "Permissions-Policy": _NO_FEATURES,
     }

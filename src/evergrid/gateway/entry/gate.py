@@ -21,8 +21,13 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Say = Callable[[str], None]
 
 # Whatever is not named here needs a key, so that nothing is open by oversight.
-PUBLIC = frozenset(("/", "/livez", "/readyz", "/openapi.json"))
+PUBLIC = frozenset(("/", "/client.js", "/livez", "/readyz", "/openapi.json"))
 KEY = web.RequestKey("key", Key)
+# The word in an answer by which browsers know that its styles are ours.
+NONCE = web.ResponseKey("nonce", str)
+# The route of whatever no other one is for: files of the web app, and its views.
+REST = "/{rest:.*}"
+_REST = "/{rest}"  # as the router names it
 _METHODS = "GET, HEAD, OPTIONS"
 _SCHEME = "bearer "
 
@@ -43,9 +48,16 @@ class Gate:
 
     async def dress(self, request: web.Request, answer: web.StreamResponse) -> None:
         """The headers that every answer has, also one that is streamed or an upgrade."""
-        answer.headers["Server"] = "evergrid"
-        answer.headers.update(self._door.headers(request.path))
-        answer.headers.update(self._door.cors(_joined(request, hdrs.ORIGIN)))
+        headers = {
+            "Server": "evergrid",
+            **self._door.headers(request.path, answer.get(NONCE, "")),
+            **self._door.cors(_joined(request, hdrs.ORIGIN)),
+        }
+        if hdrs.CACHE_CONTROL in answer.headers:
+            del headers[hdrs.CACHE_CONTROL]  # who answers knows how long that holds
+        if hdrs.VARY in answer.headers and hdrs.VARY in headers:
+            headers[hdrs.VARY] += f", {answer.headers[hdrs.VARY]}"
+        answer.headers.update(headers)
 
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
@@ -108,7 +120,8 @@ def key_of(request: web.Request) -> Key | None:
 
 def _is_public(request: web.Request) -> bool:
     resource = request.match_info.route.resource
-    if resource is None:  # no such path: nothing to see, but for who guesses below /api
+    if resource is None or resource.canonical == _REST:
+        # The web app, or nothing to see; but not for who guesses below /api.
         return not request.path.startswith("/api")
     return resource.canonical in PUBLIC
 

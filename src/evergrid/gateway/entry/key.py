@@ -46,6 +46,20 @@ def new_secret() -> str:
     return PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
 
+def make_key(
+    name: str,
+    *,
+    tables: tuple[str, ...] = EVERY_TABLE,
+    control: bool = False,
+    lifetime: datetime.timedelta | None = None,
+) -> tuple[Key, str]:
+    """A key that is good from now on, and the secret that proves it, which nobody keeps."""
+    secret = new_secret()
+    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    expires = None if lifetime is None else now + lifetime
+    return Key(name, hashed(secret), tables, control, created=now, expires=expires), secret
+
+
 def hashed(secret: str) -> str:
     """What the key file keeps of a secret.
 

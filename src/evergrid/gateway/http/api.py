@@ -15,14 +15,16 @@ from evergrid.gateway.entry.refusal import Refusal
 from evergrid.gateway.http.download import Downloads, Rows, no_such_table
 from evergrid.gateway.http.metrics import MEDIA, Situation, metrics
 from evergrid.gateway.http.openapi import description
-from evergrid.gateway.http.page import PAGE
 from evergrid.gateway.http.parameters import read_rows_wish
+from evergrid.gateway.http.pipeline import shown_to
 from evergrid.gateway.live.wishes import check_name, check_rights
 from evergrid.gateway.tables.deliveries import Load, TableInfo
+from evergrid.gateway.tables.pipeline import PipelineInfo
 from evergrid.protocol.codes import Code
 
 
 class Tables(Rows, Protocol):
+    async def pipeline(self) -> PipelineInfo: ...
     def load(self) -> Load: ...
 
 
@@ -52,7 +54,6 @@ class Api:
         self._tables = tables
         self._downloads = downloads
         self._description = description(version)
-        self._page = PAGE.format(version=version)
         self._situation = situation
 
     async def tables(self, request: web.Request) -> web.StreamResponse:
@@ -71,6 +72,9 @@ class Api:
         wish = read_rows_wish(name, list(request.query.items()), accept)
         return await self._downloads.answer(request, wish)
 
+    async def pipeline(self, request: web.Request) -> web.StreamResponse:
+        return json_answer(shown_to(_key(request), await self._tables.pipeline()))
+
     async def live_health(self, request: web.Request) -> web.StreamResponse:
         return json_answer(Health())
 
@@ -86,9 +90,6 @@ class Api:
 
     async def openapi(self, request: web.Request) -> web.StreamResponse:
         return json_answer(self._description)
-
-    async def page(self, request: web.Request) -> web.StreamResponse:
-        return web.Response(text=self._page, content_type="text/html")
 
     async def _readable(self, request: web.Request) -> list[TableInfo]:
         key = _key(request)

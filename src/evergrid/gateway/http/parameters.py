@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from evergrid.gateway.entry.refusal import Refusal
+from evergrid.gateway.http.accept import weights
 from evergrid.gateway.live.wishes import FURTHEST, check_query, check_window, shown
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import DEFAULT_LIMIT
@@ -146,16 +147,10 @@ def accepted(accept: str | None) -> Format:
     """The first of our formats that the header likes best; JSON when it names none of them."""
     best, found = 0.0, Format.JSON
     by_media = {format_.media: format_ for format_ in Format}
-    for part in (accept or "").split(","):
-        media, *options = (piece.strip().lower() for piece in part.split(";"))
-        weight = next((_weight(o[2:]) for o in options if o.startswith("q=")), 1.0)
+    for media, weight in weights(accept):
         if media in by_media and weight > best:
             best, found = weight, by_media[media]
     return found
-
-
-def _weight(text: str) -> float:
-    return float(text) if re.fullmatch(r"[01](\.[0-9]{0,3})?", text) else 0.0
 
 
 def _bad(what: str, remedy: str) -> Refusal:

@@ -27,6 +27,7 @@ from evergrid.gateway.tables.hub import Hub, Pace
 from evergrid.gateway.tables.intake import Intake
 from evergrid.gateway.tables.keeper import Keeper, Segment, Situation
 from evergrid.gateway.tables.pane import Moment
+from evergrid.gateway.tables.pipeline import PipelineInfo
 from evergrid.protocol.messages import Resume
 from evergrid.views.query import Query, Window
 
@@ -94,6 +95,10 @@ class Engine:
     async def tables(self) -> Sequence[TableInfo]:
         """Every table that has a name now, by name."""
         return await self._ask(self._keeper.tables)
+
+    async def pipeline(self) -> PipelineInfo:
+        """How the pipeline is that writes them, and its generations."""
+        return await self._ask(self._keeper.pipeline)
 
     async def export(self, query: Query, window: Window | None) -> AsyncIterator[pa.RecordBatch]:
         """Rows in batches, the first one empty; LookupError when there is no such table."""

@@ -18,6 +18,7 @@ from evergrid.changelog.feed import Followed, Key, Reached
 from evergrid.changelog.manifest import Manifest
 from evergrid.gateway.tables.deliveries import TableInfo
 from evergrid.gateway.tables.hub import Condition, Hub, no_such_table
+from evergrid.gateway.tables.pipeline import PipelineInfo, pipeline_info
 from evergrid.gateway.tables.rate import Rate
 from evergrid.protocol.messages import Live
 from evergrid.store.table import TableStore
@@ -141,6 +142,11 @@ class Keeper:
         """Every table that has a name now."""
         names = sorted({*self._shown, *self._situation.manifest.tables()})
         return [self._info(name) for name in names]
+
+    def pipeline(self) -> PipelineInfo:
+        """How the pipeline is that writes the tables."""
+        situation = self._situation
+        return pipeline_info(situation.manifest, situation.down, self._trouble())
 
     def _expire(self, kept: _Kept) -> None:
         self._hub.tick += 1
