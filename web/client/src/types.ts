@@ -45,9 +45,7 @@ export interface Condition {
 }
 
 export type Filter =
-  | Condition
-  | { readonly and: readonly Filter[] }
-  | { readonly or: readonly Filter[] };
+  Condition | { readonly and: readonly Filter[] } | { readonly or: readonly Filter[] };
 
 export interface OrderBy {
   readonly column: string;
@@ -99,14 +97,7 @@ export interface Snapshot {
  * - `closed`: disposed of
  */
 export type TableState =
-  | 'connecting'
-  | 'waiting'
-  | 'loading'
-  | 'live'
-  | 'stale'
-  | 'reconnecting'
-  | 'refused'
-  | 'closed';
+  'connecting' | 'waiting' | 'loading' | 'live' | 'stale' | 'reconnecting' | 'refused' | 'closed';
 
 export interface TableStatus {
   readonly state: TableState;

@@ -1,0 +1,3 @@
+export function version(): string;
+export function makePackage(target?: string): void;
+export function bundleText(): Promise<string>;

@@ -1,0 +1,69 @@
+/** Arrow's columns as exact values. */
+
+import { Type, type Batch } from '@uwdata/flechette';
+import type { Value } from './types.js';
+
+/** The value at a position of a column. */
+export type Reader = (index: number) => Value;
+
+// Without ignoreBOM a text that begins with U+FEFF would lose it.
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+const WORD = 2 ** 32;
+
+/** Reads one column of a record batch, as its Arrow type says. */
+export function reader(batch: Batch<unknown>): Reader {
+  const read = present(batch);
+  const { validity } = batch;
+  if (!batch.nullCount || !validity?.length) return read;
+  return (index) => ((validity[index >> 3]! >> (index & 7)) & 1 ? read(index) : null);
+}
+
+function present(batch: Batch<unknown>): Reader {
+  const { type, values, offsets } = batch;
+  switch (type.typeId) {
+    case Type.Utf8:
+      return texts(values as Uint8Array, offsets as Int32Array);
+    case Type.Int:
+    case Type.Timestamp:
+      return integers(values as BigInt64Array);
+    case Type.Float:
+      return (index) => (values as Float64Array)[index]!;
+    case Type.Decimal:
+      return decimals(values as BigUint64Array, (type as { scale: number }).scale);
+    case Type.Bool:
+      return (index) => (((values as Uint8Array)[index >> 3]! >> (index & 7)) & 1) === 1;
+    default:
+      throw new TypeError(`a column of Arrow type ${type.typeId} came`);
+  }
+}
+
+function texts(bytes: Uint8Array, offsets: Int32Array): Reader {
+  return (index) => utf8.decode(bytes.subarray(offsets[index]!, offsets[index + 1]!));
+}
+
+/** Numbers as long as they are exact; a bigint is made only when it is needed, for speed. */
+function integers(values: BigInt64Array): Reader {
+  const words = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+  return (index) => {
+    const number = words[2 * index + 1]! * WORD + (words[2 * index]! >>> 0);
+    return Number.isSafeInteger(number) ? number : values[index]!;
+  };
+}
+
+/** All digits: 1250 at scale 2 is "12.50". */
+function decimals(values: BigUint64Array, scale: number): Reader {
+  return (index) => {
+    const low = values[2 * index]!;
+    const high = values[2 * index + 1]!;
+    const units = BigInt.asIntN(128, (high << 64n) | low);
+    return spelled(units, scale);
+  };
+}
+
+function spelled(units: bigint, scale: number): string {
+  const sign = units < 0n ? '-' : '';
+  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
+  if (scale <= 0) return sign + digits;
+  return `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}
