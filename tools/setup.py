@@ -1,5 +1,8 @@
 """Make .venv ready to run Evergrid, or say in one sentence what is in the way.
 
+`tools/setup.py run` installs what running needs; without an argument, what developing needs
+too: the same packages and, among others, Node and a driver for browsers, which are large.
+
 1. Find a Python that fits and can make a virtual environment.
 2. Check Java, before anything large is downloaded.
 3. Install the packages of requirements/, each compared with its hash, then Evergrid.
@@ -26,10 +29,13 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "evergrid-ready"
 BUILD_LOCK = ROOT / "requirements" / "build.lock"
+RUN_LOCK = ROOT / "requirements" / "runtime.lock"
 DEV_LOCK = ROOT / "requirements" / "dev.lock"
-DECIDES = (
+RUN, DEVELOP = "run", "develop"
+LOCKS = {RUN: RUN_LOCK, DEVELOP: DEV_LOCK}
+DECIDE = (
     BUILD_LOCK,
-    DEV_LOCK,
+    RUN_LOCK,
     ROOT / "pyproject.toml",
     ROOT / "src" / "evergrid" / "kafka" / "ivy.xml",
     ROOT / "src" / "evergrid" / "kafka" / "jars.lock",
@@ -85,13 +91,14 @@ class Python(NamedTuple):
 
 
 def main() -> int:
-    if is_ready():
+    purpose = sys.argv[1] if len(sys.argv) > 1 else DEVELOP
+    if is_ready(purpose):
         return 0
     make_environment(choose(probe_all(wanted())))
     check_java()
-    install()
+    install(purpose)
     fetch_jars()
-    STAMP.write_text(f"{ROOT}\n{digest()}\n")
+    STAMP.write_text(f"{ROOT}\n{digest(purpose)}\n")
     say("Ready.")
     return 0
 
@@ -104,8 +111,10 @@ def fail(sentence: str) -> NoReturn:
     sys.exit(f"\n{sentence}")
 
 
-def is_ready() -> bool:
-    return stamped() == (str(ROOT), digest()) and PYTHON.exists() and is_chosen()
+def is_ready(purpose: str) -> bool:
+    """What was made to develop can run, too."""
+    enough = [(str(ROOT), digest(made_for)) for made_for in (purpose, DEVELOP)]
+    return stamped() in enough and PYTHON.exists() and is_chosen()
 
 
 def stamped() -> tuple[str, str]:
@@ -117,9 +126,9 @@ def stamped() -> tuple[str, str]:
     return place, made_for
 
 
-def digest() -> str:
-    content = hashlib.sha256()
-    for path in DECIDES:
+def digest(purpose: str) -> str:
+    content = hashlib.sha256(purpose.encode())
+    for path in (*DECIDE, LOCKS[purpose]):
         content.update(path.read_bytes())
     return content.hexdigest()
 
@@ -216,12 +225,14 @@ def source_first() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT / "src")}
 
 
-def install() -> None:
-    once = "" if (VENV / "bin" / "pytest").exists() else " (about 450 MB, once; some minutes)"
+def install(purpose: str) -> None:
+    megabytes = 600 if purpose == DEVELOP else 450
+    known = (VENV / "bin" / "evergrid").exists()
+    once = "" if known else f" (about {megabytes} MB, once; some minutes)"
     say(f"Installing Python packages{once} …")
     # First what PySpark is built with: then the build is as pinned as everything else.
     pip("--require-hashes", "-r", str(BUILD_LOCK))
-    pip("--require-hashes", "--no-build-isolation", "-r", str(DEV_LOCK))
+    pip("--require-hashes", "--no-build-isolation", "-r", str(LOCKS[purpose]))
     pip("--quiet", "--no-deps", "--no-build-isolation", "-e", str(ROOT))
 
 

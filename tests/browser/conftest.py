@@ -1,0 +1,77 @@
+"""A real Chromium, and gateways with tables for it to show.
+
+`visitor` looks at `gateway`, which has small tables and belongs to the test alone.
+`visiting(gateway, **options)` makes more of them, with the options of a browser's context:
+color_scheme="dark", viewport={"width": 390, "height": 844}, reduced_motion="reduce", ...
+`big_gateway` has a table of a million rows, and is shared: tests must not change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from evergrid.gateway.http.assets import FOLDER, load
+from evergrid.testing.chromium import chromium, flags, is_root
+from evergrid.testing.gateway import LocalGateway
+from tests.browser.tables import MILLION, million, place_all
+from tests.browser.visitor import PATIENCE_MILLISECONDS, Visitor
+
+Visiting = Callable[..., Visitor]
+LOT = 50_000
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not load(FOLDER).page:
+        pytest.fail("There is no page to test. Build it: make web")
+    expect.set_options(timeout=PATIENCE_MILLISECONDS)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=chromium(), args=flags(), chromium_sandbox=not is_root()
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def gateway(tmp_path: Path) -> Iterator[LocalGateway]:
+    with LocalGateway(tmp_path) as running:
+        place_all(running)
+        yield running
+        assert running.said == []
+
+
+@pytest.fixture(scope="session")
+def big_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalGateway]:
+    with LocalGateway(tmp_path_factory.mktemp("big")) as running:
+        running.place(MILLION)
+        rows = million()
+        for start in range(0, len(rows), LOT):
+            running.upsert(MILLION.name, rows.slice(start, LOT))
+        yield running
+        assert running.said == []
+
+
+@pytest.fixture
+def visiting(browser: Browser) -> Iterator[Visiting]:
+    """Makes visitors; at the end, what any of them should not have seen fails the test."""
+    visitors: list[Visitor] = []
+
+    def visit(gateway: LocalGateway, **options: object) -> Visitor:
+        visitors.append(Visitor(browser, gateway, **options))
+        return visitors[-1]
+
+    yield visit
+    for visitor in visitors:
+        visitor.close()
+    problems = [problem for visitor in visitors for problem in visitor.unforeseen()]
+    assert problems == []
+
+
+@pytest.fixture
+def visitor(visiting: Visiting, gateway: LocalGateway) -> Visitor:
+    return visiting(gateway)
