@@ -10,7 +10,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --python-vers
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit system format bench soak lock clean
+.PHONY: help setup runtime demo test check unit system format bench soak web lock clean
 
 help: ## list these targets
 	@echo "Evergrid: Kafka topics as live, joined tables"
@@ -20,16 +20,19 @@ help: ## list these targets
 	@echo "ARGS are passed on: make demo ARGS=--help. PYTHON names an interpreter: PYTHON=python3.12"
 
 setup: ## make .venv with everything that Evergrid needs (the others do it by themselves)
+setup: PURPOSE := develop
+runtime: PURPOSE := run
+setup runtime:
 	@for python in "$(PYTHON)" python3 python3.11 python3.12 python3.13; do \
 		if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1; then \
-			exec "$$python" tools/setup.py; \
+			exec "$$python" tools/setup.py $(PURPOSE); \
 		fi; \
 	done; \
 	echo "Evergrid needs Python 3.11, 3.12 or 3.13, and none was found. Install one of them, or" \
 		"name it: make demo PYTHON=/path/to/python3.11" >&2; \
 	exit 1
 
-demo: setup ## see it live: a Kafka broker, sample events, the joined tables
+demo: runtime ## see it live: a Kafka broker, sample events, the joined tables
 	@$(BIN)/evergrid demo $(ARGS)
 
 test: setup ## check and all tests, side by side: real Kafka, real Spark
@@ -48,9 +51,13 @@ unit: setup ## the tests outside tests/system
 system: setup ## the tests of the whole, with Kafka and Spark
 	$(BIN)/pytest tests/system -m "not soak" $(ARGS)
 
-format: setup ## write the code as ruff wants it
+web: setup ## build the web page anew, into the Python package
+	@$(BIN)/python tools/web.py $(ARGS)
+
+format: setup ## write the code as ruff and prettier want it
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/python tools/web.py --run format
 
 bench: setup ## measure the figures that the documentation gives
 	$(BIN)/python -m bench $(ARGS)
@@ -65,5 +72,6 @@ lock: ## write requirements/*.lock anew (ARGS=--upgrade for newer versions)
 	$(COMPILE) $(ARGS) pyproject.toml --group dev -c requirements/runtime.lock -o requirements/dev.lock
 
 clean: ## remove .venv, caches and what the demo left (.evergrid)
-	rm -rf .venv .evergrid build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .evergrid build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache \
+		web/node_modules web/build
 	find src tests bench tools -name __pycache__ -prune -exec rm -rf {} +

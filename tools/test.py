@@ -31,11 +31,18 @@ from evergrid.kafka import leash
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test"
 
-# System tests in the order of how long they take, so that none is left alone at the end.
-LONGEST = ("joins", "faults", "viewers", "gateway", "history", "demo")
+# Folders of tests that are parts of their own. So is each file of tests/system, which has
+# Kafka and Spark for itself; what is left is the part `unit`.
+GROUPS = {"broker": ("changelog", "cli", "demo", "kafka", "pipeline"), "browser": ("browser",)}
+# What takes longest begins first, so that nothing is left alone at the end.
+LONGEST = (
+    *("joins", "faults", "web", "broker", "unit", "browser", "history", "demo", "gateway"),
+    *("viewers", "check"),
+)
 SLOWEST = 12
 NO_TESTS = 5  # pytest's exit code when it was given nothing to do
 TAKE_A_VALUE = ("-k", "-m", "-o", "-p", "-W")  # pytest's: what follows them is no file
+NOT_STARTED = 127
 INTERRUPTED = 130
 
 _GIGABYTES_OF_A_PART = 3  # a broker, Spark and a gateway
@@ -44,6 +51,7 @@ _REPORT_SECONDS = 30.0
 _STOP_SECONDS = 30.0
 _LAST_BYTES = 2000
 _DURATION = re.compile(r"^(\d+\.\d\d)s (\w+) +(\S.*)$", re.MULTILINE)
+_NOISE = re.compile(r"\x1b\[[\d;?]*[A-Za-z]|[^\S\n ]|[\x00-\x09\x0b-\x1f]")  # colours and such
 _SHARE = re.compile(r"\[ *\d+%]$", re.MULTILINE)
 _PROBLEM = re.compile(r"^(?:FAILED|ERROR) .*$", re.MULTILINE)
 
@@ -61,15 +69,21 @@ def all_parts(arguments: Sequence[str]) -> list[Part]:
     check = Part("check", ("make", "--no-print-directory", "check"))
     if names_tests(arguments):
         return [pytest("tests", arguments), check]
-    empty = bool(arguments)
-    unit = pytest("unit", ("tests", "--ignore=tests/system", *arguments), empty)
-    files = sorted((ROOT / "tests" / "system").glob("test_*.py"), key=_rank)
-    system = [
+    folders = [f"tests/{folder}" for group in GROUPS.values() for folder in group]
+    others = ("tests", *(f"--ignore={folder}" for folder in ("tests/system", *folders)))
+    chosen: dict[str, Sequence[str]] = {"unit": others}
+    for name, group in GROUPS.items():
+        chosen[name] = [f"tests/{folder}" for folder in group]
+    for file in (ROOT / "tests" / "system").glob("test_*.py"):
         # With the name of the test that runs, for each takes minutes.
-        pytest(file.stem.removeprefix("test_"), ("-v", file.relative_to(ROOT), *arguments), empty)
-        for file in files
+        chosen[file.stem.removeprefix("test_")] = ("-v", str(file.relative_to(ROOT)))
+    tests = [
+        pytest(name, (*which, *arguments), may_be_empty=bool(arguments))
+        for name, which in chosen.items()
     ]
-    return [system[0], unit, *system[1:], check]
+    # Nothing there is chosen by pytest's arguments.
+    web = [] if arguments else [Part("web", (sys.executable, "tools/web.py", "--check"))]
+    return sorted([*tests, *web, check], key=_rank)
 
 
 def names_tests(arguments: Sequence[str]) -> bool:
@@ -81,16 +95,15 @@ def names_tests(arguments: Sequence[str]) -> bool:
     )
 
 
-def pytest(name: str, arguments: Sequence[str | Path], may_be_empty: bool = False) -> Part:
+def pytest(name: str, arguments: Sequence[str], may_be_empty: bool = False) -> Part:
     """A part of tests, with a memory of its own for what failed last (--lf)."""
     command = (sys.executable, "-m", "pytest", "-m", "not soak")
     cache = ("-o", f"cache_dir=.pytest_cache/{name}")
     return Part(name, (*command, *cache, *arguments), may_be_empty)
 
 
-def _rank(file: Path) -> tuple[int, str]:
-    name = file.stem.removeprefix("test_")
-    return (LONGEST.index(name) if name in LONGEST else len(LONGEST)), name
+def _rank(part: Part) -> tuple[int, str]:
+    return (LONGEST.index(part.name) if part.name in LONGEST else len(LONGEST)), part.name
 
 
 class Run:
@@ -102,8 +115,12 @@ class Run:
         self.code: int | None = None
         self._started = time.monotonic()
         self._ended = 0.0
+        self._process: leash.Leashed | None = None
         with self.log.open("wb") as output:
-            self._process = leash.start(part.command, output, cwd=ROOT)
+            try:
+                self._process = leash.start(part.command, output, cwd=ROOT)
+            except OSError as error:
+                output.write(f"{part.command[0]}: {error.strerror}\n".encode())
 
     @property
     def passed(self) -> bool:
@@ -115,19 +132,21 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        return (self._ended or time.monotonic()) - self._started
+        return (time.monotonic() if self.code is None else self._ended) - self._started
 
     def has_ended(self) -> bool:
-        if self.code is None and (code := self._process.poll()) is not None:
-            self._process.stop(0.0)
-            self.code, self._ended = code, time.monotonic()
+        if self.code is None:
+            self.code = self._process.poll() if self._process else NOT_STARTED
+            self._ended = time.monotonic()
+            if self._process and self.code is not None:
+                self._process.wait()  # lets its leash go, too
         return self.code is not None
 
     def last_words(self) -> str:
         """Its newest line, shortened to what tells where it is."""
         with self.log.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_BYTES))
-            text = file.read().decode(errors="replace").rstrip()
+            text = _NOISE.sub("", file.read().decode(errors="replace")).rstrip()
         line = text.rpartition("\n")[2]
         shares = _SHARE.findall(text)
         where = line.split()[0].rpartition("::")[2] if line.startswith("tests/") else line
@@ -135,12 +154,13 @@ class Run:
 
     def interrupt(self) -> None:
         """As Ctrl-C does: with its own children stopped and its disks put away."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGINT)
+        if self._process:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGINT)
 
     def kill(self) -> None:
-        self._process.kill()
-        self.has_ended()
+        if self._process:
+            self._process.kill()
 
     def verdict(self) -> str:
         word = "no tests" if self.empty else "passed" if self.passed else f"FAILED ({self.code})"
@@ -230,16 +250,15 @@ def report(runs: Sequence[Run], seconds: float) -> int:
         print("\nWhat failed:", *problems, sep="\n")
     choosable = [run for run in runs if run.part.may_be_empty]
     nothing = bool(choosable) and all(run.empty for run in choosable)
-    print(f"\n{sentence(failed, len(runs), nothing)} It took {clock(seconds)}.", flush=True)
+    print(f"\n{sentence(failed, len(runs), nothing)} It took {clock(seconds).strip()}.", flush=True)
     return 1 if failed or nothing else 0
 
 
 def sentence(failed: Sequence[Run], count: int, nothing: bool) -> str:
     """The verdict."""
     if failed:
-        logs = LOGS.relative_to(ROOT)
         names = ", ".join(run.part.name for run in failed)
-        return f"{len(failed)} of {count} parts failed: {names}. Their output is in {logs}, too."
+        return f"{len(failed)} of {count} parts failed: {names} (above, and in {LOGS})."
     if nothing:
         return "No test fits these arguments."
     return f"All {count} parts passed."

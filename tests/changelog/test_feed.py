@@ -14,7 +14,7 @@ from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.testing.handwritten import HandwrittenPipeline
 
-LIMIT = 60.0
+LIMIT = 120.0
 TABLE = "final_ui"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from evergrid.kafka.broker import EmbeddedBroker
 
-LIMIT = 60.0
+LIMIT = 120.0
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -27,7 +27,7 @@ from evergrid.testing.gateway import LIMITS, LocalGateway
 from evergrid.testing.handwritten import HandwrittenPipeline
 from evergrid.testing.processes import EvergridProcess
 
-LIMIT = 60.0
+LIMIT = 120.0
 TABLE = "users_ui"
 USERS: Table = next(table for table in load(None, {}).raw_tables() if table.name == TABLE)
 NARROW = 4
@@ -75,7 +75,7 @@ class Tail:
     def stop(self) -> str:
         """Ctrl-C; what it had said."""
         self.process.send_signal(signal.SIGINT)
-        assert self.process.wait(10.0) == 0, self.err
+        assert self.process.wait(LIMIT) == 0, self.err
         assert self.err.splitlines()[-1] == "Stopped."
         return self.err
 

@@ -11,7 +11,7 @@ from evergrid.client import AsyncClient, AsyncWindows, LiveWindow, Patience, Win
 from evergrid.testing.engine import Cell
 from evergrid.testing.gateway import LocalGateway
 
-LIMIT = 20.0
+LIMIT = 60.0
 QUICK = Patience(first_wait=0.02, longest_wait=0.2)
 TIME = 1_767_225_600_123_456
 

@@ -18,7 +18,7 @@ from evergrid.protocol.messages import Close, Live, encode, failed
 from tests.client.scripted import difference, full, row, state
 from tests.client.stand_in import KEY, Talk, stand_in
 
-LIMIT = 20.0
+LIMIT = 60.0
 QUICK = Patience(connect=5, silence=0.2, first_wait=0.01, longest_wait=0.05)
 
 

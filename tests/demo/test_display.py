@@ -9,7 +9,7 @@ from evergrid.demo.display import in_lines
 from evergrid.demo.view import Words
 from evergrid.testing.tables import wait_for
 
-LIMIT = 30.0
+LIMIT = 60.0
 
 
 def test_steps_and_troubles_are_told_once_and_at_once() -> None:

@@ -14,7 +14,7 @@ from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge
 from evergrid.testing.tables import wait_for
 
-LIMIT = 60.0
+LIMIT = 120.0
 
 
 def messages(connection: Connection) -> int:

@@ -29,7 +29,7 @@ from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.source import At, Edge
 
-LIMIT = 60.0
+LIMIT = 120.0
 
 
 @pytest.fixture(scope="module")

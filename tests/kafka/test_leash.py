@@ -14,7 +14,7 @@ import pytest
 
 from evergrid.kafka import leash
 
-LIMIT = 20.0
+LIMIT = 60.0
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
 
 

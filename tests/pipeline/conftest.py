@@ -12,12 +12,15 @@ from pyspark.sql import SparkSession
 from evergrid.config import load
 from evergrid.kafka import jars
 from evergrid.pipeline.session import end_session, open_session
+from evergrid.testing.world import SHORT_LIVED
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     data_dir: Path = tmp_path_factory.mktemp("spark")
-    settings = msgspec.structs.replace(load(None, {}), data_dir=data_dir)
+    settings = load(None, {})
+    spark = msgspec.structs.replace(settings.spark, settings=SHORT_LIVED)
+    settings = msgspec.structs.replace(settings, data_dir=data_dir, spark=spark)
     session = open_session(settings, jars.fetch(), slots=2)
     yield session
     end_session(session)

@@ -11,6 +11,10 @@ import pytest
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.testing.world import World
 
+# What comes within seconds on an idle machine has minutes on a busy one; waiting for it costs
+# nothing when it comes.
+PATIENCE = 300.0
+
 MakeWorld = Callable[[Mapping[str, object]], World]
 
 USERS = {"userId": "text", "name": "text", "email": "text", "age": "integer"}

@@ -21,6 +21,7 @@ import msgspec
 
 from evergrid.client.asynchronous import AsyncClient, connect_async
 from evergrid.testing.viewer import View, Viewer, never_blank, plain
+from tests.system.conftest import PATIENCE
 from tests.system.staged import TABLE, never_younger
 
 _AT_ONCE = 30  # who connect side by side
@@ -79,7 +80,7 @@ class Crowd:
         """All go, as clients that close their windows do."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        assert self._process.wait(30) == 0
+        assert self._process.wait(PATIENCE) == 0
 
     def _last_words(self) -> str:
         self._complaints.seek(0)

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import evergrid
+from tests.system.conftest import PATIENCE
 
-START = 240.0  # a broker and Spark on a busy machine
 STOP = 10.0
 
 
@@ -38,7 +38,7 @@ class Demo:
     def said(self) -> str:
         return self._screen.read_text(errors="replace")
 
-    def wait_for(self, pattern: str, seconds: float = START) -> None:
+    def wait_for(self, pattern: str, seconds: float = PATIENCE) -> None:
         def there() -> bool:
             return re.search(pattern, self.said()) is not None
 
@@ -92,7 +92,7 @@ def demo(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
         one.children()
         one.process.kill()  # its children end with it
         one.process.wait()
-        wait_until(lambda one=one: not one.left_running(), 30.0, one.left_running)  # type: ignore[misc]
+        wait_until(lambda one=one: not one.left_running(), PATIENCE, one.left_running)  # type: ignore[misc]
 
 
 def test_a_day_with_it(demo: Callable[..., Demo], tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_day_with_it(demo: Callable[..., Demo], tmp_path: Path) -> None:
 
 def only_one_at_a_time(demo: Callable[..., Demo]) -> None:
     second = demo()
-    assert second.process.wait(60.0) == 1
+    assert second.process.wait(PATIENCE) == 1
     assert "is in use by another demo" in second.said()
 
 
@@ -137,7 +137,7 @@ def its_tables_are_served(running: Demo, folder: Path) -> None:
         ],
         capture_output=True,
         text=True,
-        timeout=60.0,
+        timeout=PATIENCE,
     )
     assert tail.returncode == 0, tail.stderr
     assert "final_ui · generation 1" in tail.stdout
@@ -149,18 +149,18 @@ def test_it_starts_again_what_dies(demo: Callable[..., Demo]) -> None:
     running.wait_for(r"live, generation 1, left")
     kill(running, "evergrid pipeline")
     running.wait_for(r"The pipeline ended \(.*\); again in 1 s\.")
-    wait_until(lambda: is_live(running), START, running.said)
+    wait_until(lambda: is_live(running), PATIENCE, running.said)
     kill(running, "configurationFile=log4j2.properties")  # the broker's; ps cuts long commands
     running.wait_for("The broker ended; starting it again.")
-    wait_until(lambda: is_live(running), START, running.said)
+    wait_until(lambda: is_live(running), PATIENCE, running.said)
 
 
 def killed_it_leaves_nothing_running(running: Demo) -> None:
     # Broker, pipeline, Spark, gateway, and three leashes.
-    wait_until(lambda: len(running.children()) >= 7, 30.0, running.children)
+    wait_until(lambda: len(running.children()) >= 7, PATIENCE, running.children)
     running.process.kill()
     running.process.wait()
-    wait_until(lambda: not running.left_running(), 30.0, running.left_running)
+    wait_until(lambda: not running.left_running(), PATIENCE, running.left_running)
 
 
 def it_stops_with_one_line(running: Demo) -> None:
@@ -177,7 +177,7 @@ def it_stops_with_one_line(running: Demo) -> None:
 def test_a_fresh_one_of_another_join_ends_by_itself(demo: Callable[..., Demo]) -> None:
     first = demo("--minutes", "0.05")
     first.wait_for(r"live, generation 1, left")
-    assert first.process.wait(60.0) == 0
+    assert first.process.wait(PATIENCE) == 0
     assert first.said().splitlines()[-1] == "Stopped."
     fresh = demo("--fresh", "--join", "asof")
     fresh.wait_for(r"live, generation 1, asof")

@@ -16,7 +16,7 @@ from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Script, Send, random_case
 from evergrid.testing.world import World
 from tests.disks import fill, small_disk
-from tests.system.conftest import MakeWorld, two_sources
+from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 
 SEED = 20_261_118
 BROKER_GONE_SECONDS = 30.0
@@ -51,7 +51,7 @@ class Messages:
 def test_a_missing_topic_is_named(make_world: MakeWorld) -> None:
     world = make_world(config("ghost"))
     process = world.start_pipeline()
-    assert process.wait(60) == 1
+    assert process.wait(PATIENCE) == 1
     assert "topics accounts-ghost, users-ghost do not exist" in process.said()
     assert "missing_topics: wait" in process.said()
     assert "Traceback" not in process.said()
@@ -64,15 +64,15 @@ def test_waiting_growing_and_going_on_without_a_broker(
     messages = Messages(world)
     process = world.start_pipeline()
     with process:
-        process.wait_for_words("Waiting for topics accounts-grown, users-grown", 60)
+        process.wait_for_words("Waiting for topics accounts-grown, users-grown", PATIENCE)
         world.make_topics(partitions=1)
-        process.wait_for_words("is live", 300)
+        process.wait_for_words("is live", PATIENCE)
         world.send(messages.some(partitions=1))
         world.wait_until_exact(JOINED)
 
         more_partitions(world, "users-grown", 2)
         more_partitions(world, "accounts-grown", 2)
-        process.wait_for_words("has more partitions", 60)
+        process.wait_for_words("has more partitions", PATIENCE)
         world.send(messages.some() + messages.some())
         world.wait_until_exact(JOINED)
 
@@ -80,7 +80,7 @@ def test_waiting_growing_and_going_on_without_a_broker(
         time.sleep(BROKER_GONE_SECONDS)  # the outage itself, not a wait for something
         broker.start()
         world.send(messages.some() + messages.some())
-        world.wait_until_exact(JOINED, seconds=240)
+        world.wait_until_exact(JOINED)
         assert process.is_running()
 
 
@@ -89,7 +89,7 @@ def more_partitions(world: World, topic: str, count: int) -> None:
     for future in admin.create_partitions([NewPartitions(topic, count)]).values():
         future.result()
     world.wait_until(
-        lambda: topics.describe(world.connection, [topic])[topic].partitions == count, 30
+        lambda: topics.describe(world.connection, [topic])[topic].partitions == count, PATIENCE
     )
 
 
@@ -103,13 +103,13 @@ def test_a_topic_made_anew_and_input_that_vanished_mean_a_new_generation(
         world.send(messages.some())
         world.wait_until_exact(JOINED)
         made_anew(world, "users-anew")
-        process.wait_for_words("topic users-anew was deleted and made anew", 120)
-        process.wait_for_words("Generation 2 is live", 300)
+        process.wait_for_words("topic users-anew was deleted and made anew", PATIENCE)
+        process.wait_for_words("Generation 2 is live", PATIENCE)
         world.send(messages.some())
         world.wait_until_exact(JOINED)
     vanished(world, messages.some(), "accounts-anew")
     with world.start_live() as process:
-        process.wait_for_words("Generation 3 is live", 300)
+        process.wait_for_words("Generation 3 is live", PATIENCE)
         assert "lost its input or its state" in process.said()
         world.send(messages.some())
         world.wait_until_exact(JOINED)
@@ -141,23 +141,23 @@ def test_a_full_disk_is_named_and_survived(make_world: MakeWorld) -> None:
         world.wait_until_exact(JOINED)
         ballast = fill(world.data_dir)
         world.send(messages.some())
-        process.wait_for_words("No space left on device", 120)
+        process.wait_for_words("No space left on device", PATIENCE)
         ballast.unlink()
         world.send(messages.some())
-        world.wait_until_exact(JOINED, seconds=240)
+        world.wait_until_exact(JOINED)
         process.stop()
 
 
 def test_a_directory_in_use_and_too_little_memory_are_sentences(make_world: MakeWorld) -> None:
     world = make_world(config("manners", missing_topics="wait"))
     with world.start_pipeline() as first:
-        first.wait_for_words("Waiting for topics", 60)
+        first.wait_for_words("Waiting for topics", PATIENCE)
         second = EvergridProcess(["pipeline", "-c", str(world.file)], world.folder / "second.txt")
-        assert second.wait(60) == 1
+        assert second.wait(PATIENCE) == 1
         assert "is in use by another pipeline" in second.said()
         assert first.stop() == 0
         assert first.said().splitlines()[-1] == "Stopped."
     greedy = world.start_pipeline({"EVERGRID_SPARK__DRIVER_MEMORY": "900g"})
-    assert greedy.wait(60) == 1
+    assert greedy.wait(PATIENCE) == 1
     assert "of memory are free" in greedy.said()
     assert "set spark.driver_memory lower" in greedy.said()

@@ -25,7 +25,7 @@ from evergrid.testing.tables import wait_for
 from evergrid.testing.viewer import Audience, View, Viewer, never_blank, never_fewer, plain
 from evergrid.testing.world import World
 from evergrid.views.query import Window
-from tests.system.conftest import MakeWorld, two_sources
+from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 from tests.system.gateways import SERVING, GatewayProcess, free_port, gateway_section
 
 SEED = 20_261_121
@@ -130,7 +130,7 @@ class Producer:
             assert self.problem is None, f"the producer failed: {self.problem}"
             return len(self._world.messages)
 
-        wait_for(sent, lambda now: now >= enough, 90)
+        wait_for(sent, lambda now: now >= enough, PATIENCE)
 
     @contextmanager
     def going(self) -> Iterator[None]:
@@ -167,7 +167,7 @@ def test_windows_and_snapshots_equal_the_oracle_through_kills(
         pipeline = world.start_live()
         try:
             producer.send()
-            wait_until_right(judge, viewers, 60)
+            wait_until_right(judge, viewers)
             with producer.going():
                 one_by_one(rng, producer, gateway, broker)
                 producer.wait_for_more(rng.randrange(20, 120))
@@ -182,7 +182,7 @@ def test_windows_and_snapshots_equal_the_oracle_through_kills(
                 broker.kill()
                 broker.start()
                 producer.wait_for_more(rng.randrange(20, 120))
-            wait_until_right(judge, viewers, 120)
+            wait_until_right(judge, viewers)
             snapshots_are_right(judge, gateway)
             assert running.is_running()
         audience.check()
@@ -214,8 +214,8 @@ def both(world: World) -> Iterator[EvergridProcess]:
     """Pipeline and gateway, started by one command."""
     running = EvergridProcess(["run", "-c", str(world.file)], world.folder / "run.txt")
     try:
-        running.wait_for_words(SERVING, 30)
-        running.wait_for_words("is live", 120)
+        running.wait_for_words(SERVING, PATIENCE)
+        running.wait_for_words("is live", PATIENCE)
         yield running
     except BaseException:
         print(f"evergrid run said:\n{running.said()}")
@@ -224,13 +224,13 @@ def both(world: World) -> Iterator[EvergridProcess]:
         running.stop(20)
 
 
-def wait_until_right(judge: Judge, viewers: list[Viewer], seconds: float) -> None:
+def wait_until_right(judge: Judge, viewers: list[Viewer]) -> None:
     """Return when each viewer sees what the oracle says."""
     for viewer, (table, view) in zip(viewers, VIEWS, strict=True):
-        wait_until_shown(judge, viewer, table, view, seconds)
+        wait_until_shown(judge, viewer, table, view)
 
 
-def wait_until_shown(judge: Judge, viewer: Viewer, table: str, view: View, seconds: float) -> None:
+def wait_until_shown(judge: Judge, viewer: Viewer, table: str, view: View) -> None:
     differences = ""
 
     def is_right(window: LiveWindow) -> bool:
@@ -239,7 +239,7 @@ def wait_until_shown(judge: Judge, viewer: Viewer, table: str, view: View, secon
         return not differences
 
     try:
-        viewer.wait_for(is_right, seconds)
+        viewer.wait_for(is_right, PATIENCE)
     except AssertionError as error:
         raise AssertionError(f"{error}\n{differences}") from None
 
@@ -248,7 +248,7 @@ def snapshots_are_right(judge: Judge, gateway: GatewayProcess) -> None:
     """All rows over HTTP, and views of them, are what the oracle says."""
     with evergrid.connect(gateway.address, gateway.secret) as client:
         for name in TABLES:
-            wait_for(lambda n=name: judge.of_table(n, client.snapshot(n)), _is_empty, 60)  # type: ignore[misc]
+            wait_for(lambda n=name: judge.of_table(n, client.snapshot(n)), _is_empty, PATIENCE)  # type: ignore[misc]
         for name, view in VIEWS:
             assert not judge.of_rows(name, client.snapshot(name, **view), view)
 

@@ -6,7 +6,7 @@ import json
 
 from evergrid.testing.scripted import Send
 from evergrid.testing.world import World
-from tests.system.conftest import MakeWorld, two_sources
+from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 
 START_MS = 1_767_225_600_000
 
@@ -39,7 +39,7 @@ def test_live_joins_look_back_so_far_and_no_further(make_world: MakeWorld) -> No
         # Five users, one second apart: the state keeps the last three (offsets 2, 3, 4).
         for number in range(5):
             world.send([user(number, 1000 * number)])
-        world.wait_until(lambda: len(world.table("left_ui")) == 5, 60)
+        world.wait_until(lambda: len(world.table("left_ui")) == 5, PATIENCE)
         beyond_the_bound(world)
         # What lies within the bound is exact: a new generation agrees on all of it.
     with_all_history(world)
@@ -48,12 +48,14 @@ def test_live_joins_look_back_so_far_and_no_further(make_world: MakeWorld) -> No
 def beyond_the_bound(world: World) -> None:
     # An account from before the users that are kept finds none of those it should match.
     world.send([account(1500)])
-    world.wait_until(lambda: len(world.table("asof_ui")) == 1, 60)
+    world.wait_until(lambda: len(world.table("asof_ui")) == 1, PATIENCE)
     assert world.table("asof_ui")["0:0"]["name"] is None
     # Left: only the three users that are kept show the account.
-    world.wait_until(lambda: shown(world) == [None, None, "at 1500", "at 1500", "at 1500"], 60)
+    world.wait_until(
+        lambda: shown(world) == [None, None, "at 1500", "at 1500", "at 1500"], PATIENCE
+    )
     # Inner: pairs with the three that are kept.
-    world.wait_until(lambda: len(world.table("inner_ui")) == 3, 60)
+    world.wait_until(lambda: len(world.table("inner_ui")) == 3, PATIENCE)
     assert sorted(world.table("inner_ui")) == ["0:2:0:0", "0:3:0:0", "0:4:0:0"]
 
 
@@ -71,7 +73,7 @@ def with_all_history(world: World) -> None:
         if checkpoint.is_file():
             checkpoint.write_text("no metadata")
     with world.start_live() as process:
-        process.wait_for_words("Generation 2 is live", 180)
+        process.wait_for_words("Generation 2 is live", PATIENCE)
         world.wait_until_exact(["asof_ui", "left_ui", "inner_ui"])
         assert shown(world) == ["at 1500"] * 5
         assert world.table("asof_ui")["0:0"]["name"] == "name 1"

@@ -11,7 +11,7 @@ from evergrid.testing.hostile import hostile
 from evergrid.testing.scripted import Send
 from evergrid.testing.world import World
 from tests.pipeline.test_rows import EPOCH_WITH_EXPONENT
-from tests.system.conftest import MakeWorld
+from tests.system.conftest import PATIENCE, MakeWorld
 
 SEED = 20_261_116
 HOSTILE = 10_000
@@ -75,7 +75,7 @@ def hostile_ones(world: World) -> None:
     rows = world.expected("hostile_ui")
     bad = [entry for entry in world.expected("quarantine") if entry.startswith("hostile:")]
     due = len(sends)
-    world.wait_until(lambda: len(arrived(world)) == due, 120)
+    world.wait_until(lambda: len(arrived(world)) == due, PATIENCE)
     assert world.table("hostile_ui").keys() == rows.keys()
     assert set(bad) == set(arrived(world)) - rows.keys()
 

@@ -11,7 +11,7 @@ import pytest
 
 from evergrid.testing.proxy import FaultProxy, Way
 
-LIMIT = 10.0
+LIMIT = 60.0
 
 
 class Echo:

@@ -19,7 +19,7 @@ from evergrid.protocol.frames import Header, Kind
 from evergrid.testing.gateway import LocalGateway
 from evergrid.testing.viewer import Audience, never_blank, never_fewer, plain
 
-LIMIT = 20.0
+LIMIT = 60.0
 TABLE = "users_ui"
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from evergrid.config.settings import Settings
 from evergrid.config.values import SECONDS, Value, duration
-from evergrid.gateway.entry.key import EVERY_TABLE, Key, hashed, new_secret
+from evergrid.gateway.entry.key import EVERY_TABLE, Key, make_key
 from evergrid.gateway.entry.keyfile import NAME, PATTERN, add_key, read_keys, remove_key
 
 HELP = "make, list and remove the keys that open a gateway"
@@ -100,19 +100,13 @@ def _help(parser: argparse.ArgumentParser) -> int:
 
 
 def _create(settings: Settings, options: argparse.Namespace) -> int:
-    secret = new_secret()
-    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     seconds: int | None = options.expires
-    key = Key(
-        name=options.name,
-        hash=hashed(secret),
-        tables=options.tables,
-        control=options.control,
-        created=now,
-        expires=None if seconds is None else now + datetime.timedelta(seconds=seconds),
+    lifetime = None if seconds is None else datetime.timedelta(seconds=seconds)
+    key, secret = make_key(
+        options.name, tables=options.tables, control=options.control, lifetime=lifetime
     )
     add_key(settings.gateway.keys, key)
-    _say(f"Key '{key.name}' ({_rights(key)}) is good {_until(key, now)}.")
+    _say(f"Key '{key.name}' ({_rights(key)}) is good {_until(key, _now())}.")
     _say(_CREATED)
     print(secret, flush=True)
     return 0
@@ -126,7 +120,7 @@ def _list(settings: Settings, _options: argparse.Namespace) -> int:
     if ring is None or not ring.keys:
         _say(f"There is no key in {path} yet. Make one: evergrid key create NAME.")
         return 0
-    now = datetime.datetime.now(datetime.UTC)
+    now = _now()
     rows = [("NAME", "RIGHTS", "CREATED", "GOOD")]
     rows += [(key.name, _rights(key), _time(key.created), _until(key, now)) for key in ring.keys]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -155,6 +149,10 @@ def _until(key: Key, now: datetime.datetime) -> str:
         if key.expired(now)
         else f"until {_time(key.expires)}"
     )
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
 
 
 def _time(time: datetime.datetime | None) -> str:

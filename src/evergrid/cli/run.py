@@ -12,13 +12,12 @@ from typing import NoReturn
 from evergrid.config.settings import Settings
 from evergrid.gateway.entry.keys import Keys
 from evergrid.kafka import leash
+from evergrid.kafka.restarts import Restarts
 from evergrid.model.errors import ConfigError
 
 HELP = "run pipeline and gateway together"
 
 _LOOK_SECONDS = 0.2
-_LONGEST_WAIT_SECONDS = 30.0
-_CALM_SECONDS = 60.0  # a part that ran this long starts again with the shortest wait
 _STOP_SECONDS = 6.0
 _PARTS = ("gateway", "pipeline")
 _REFUSED = 1  # ended by its own decision, with a sentence
@@ -52,34 +51,29 @@ class _Part:
         chosen = ["-c", str(file)] if file else []
         self._command = [sys.executable, "-m", "evergrid", name, *chosen]
         self._process: leash.Leashed | None = None
-        self._started = 0.0
-        self._due = 0.0
-        self._wait = 0.0
+        self._restarts = Restarts()
         self._stood = False
 
     def start(self) -> None:
         self._process = leash.start(self._command, sys.stdout.fileno(), os.environ)
-        self._started = time.monotonic()
+        self._restarts.started()
 
     def look(self) -> None:
-        now = time.monotonic()
         if self._process is None:
-            if now >= self._due:
+            if self._restarts.is_due():
                 self.start()
             return
-        calm = now - self._started > _CALM_SECONDS
-        self._stood = self._stood or calm
+        self._stood = self._stood or self._restarts.is_calm()
         code = self._process.poll()
         if code is None:
             return
         self._process = None
         if code == _REFUSED and not self._stood:
             raise ConfigError(f"the {self._name} cannot run", remedy="It said above why.")
-        self._wait = 1.0 if calm or not self._wait else min(_LONGEST_WAIT_SECONDS, 2 * self._wait)
-        self._due = now + self._wait
+        wait = self._restarts.fell()
         print(
             f"{time.strftime('%H:%M:%S')} The {self._name} ended with exit code {code}; "
-            f"again in {self._wait:.0f} s.",
+            f"again in {wait:.0f} s.",
             flush=True,
         )
 

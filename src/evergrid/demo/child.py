@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Protocol
 
 from evergrid.kafka import leash
+from evergrid.kafka.restarts import Restarts
 
 _STOP_SECONDS = 3.5  # what is cut off is done again at the next start
-_LONGEST_WAIT_SECONDS = 30.0
-_CALM_SECONDS = 120.0  # one that ran this long starts again with the shortest wait
 _KEPT_VARIABLES = ("EVERGRID_CACHE", "EVERGRID_IVY_SETTINGS")
 _LAST_BYTES = 4096
 _TIME = re.compile(r"^\d\d:\d\d:\d\d ")
@@ -38,8 +37,7 @@ class Child:
         self._hold = hold
         self._process: leash.Leashed | None = None
         self._said_from = 0
-        self._wait = 0.0
-        self._due = 0.0
+        self._restarts = Restarts()
         self.started_at = 0.0
 
     def start(self) -> None:
@@ -54,12 +52,13 @@ class Child:
             self._said_from = output.tell()
             self.started_at = time.time()
             self._process = leash.start(command, output, env, hold=(self._hold,))
+        self._restarts.started()
         self._watch.started()
 
     def look(self) -> None:
         """Pass on what it says; start it again when it is time to."""
         if self._process is None:
-            if time.monotonic() >= self._due:
+            if self._restarts.is_due():
                 self.start()
             return
         code = self._process.poll()
@@ -70,11 +69,9 @@ class Child:
             return
         self._process.stop(0.0)
         self._process = None
-        calm = time.time() - self.started_at > _CALM_SECONDS
-        self._wait = 1.0 if calm or not self._wait else min(_LONGEST_WAIT_SECONDS, 2 * self._wait)
-        self._due = time.monotonic() + self._wait
+        wait = self._restarts.fell()
         said = said.strip().removeprefix("evergrid: ") or f"exit code {code}"
-        self._watch.ended(f"The {self._name} ended ({said}); again in {self._wait:.0f} s.")
+        self._watch.ended(f"The {self._name} ended ({said}); again in {wait:.0f} s.")
 
     def stop(self) -> None:
         if self._process is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import os
 import shutil
 import socket
@@ -17,7 +16,7 @@ from evergrid.demo.producer import EventProducer
 from evergrid.demo.scene import Scene
 from evergrid.demo.watcher import Watcher
 from evergrid.demo.watches import GatewayWatch, PipelineWatch
-from evergrid.gateway.entry.key import Key, hashed, new_secret
+from evergrid.gateway.entry.key import make_key
 from evergrid.gateway.entry.keyfile import KEY_MODE, add_key, remove_key
 from evergrid.kafka import jars, topics
 from evergrid.kafka.broker import EmbeddedBroker
@@ -157,9 +156,8 @@ def _demo_key(path: Path) -> str:
     """A fresh secret for the demo's key, which may do everything."""
     with contextlib.suppress(ConfigError):  # there is none from an earlier time
         remove_key(path, _KEY_NAME)
-    secret = new_secret()
-    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    add_key(path, Key(_KEY_NAME, hashed(secret), control=True, created=now))
+    key, secret = make_key(_KEY_NAME, control=True)
+    add_key(path, key)
     return secret
 
 
