@@ -1,0 +1,58 @@
+import {
+  ChangeDetectionStrategy,
+  Component,
+  DestroyRef,
+  inject,
+  input,
+  linkedSignal,
+  output,
+} from '@angular/core';
+import { Icon } from './icon.js';
+
+const TYPING_MS = 250;
+
+/** Words to look for; told when somebody pauses, or presses Enter. */
+@Component({
+  selector: 'eg-search-box',
+  changeDetection: ChangeDetectionStrategy.OnPush,
+  imports: [Icon],
+  template: `
+    <label class="eg-search">
+      <eg-icon name="search" />
+      <input
+        #field
+        type="search"
+        maxlength="256"
+        placeholder="Search"
+        autocomplete="off"
+        spellcheck="false"
+        [attr.aria-label]="label()"
+        [value]="text()"
+        (input)="typed(field.value)"
+        (keydown.enter)="tell()"
+      />
+    </label>
+  `,
+})
+export class SearchBox {
+  readonly search = input.required<string>();
+  readonly label = input('Search all columns of text');
+  readonly searched = output<string>();
+  protected readonly text = linkedSignal(() => this.search());
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    inject(DestroyRef).onDestroy(() => clearTimeout(this.timer));
+  }
+
+  protected typed(text: string): void {
+    this.text.set(text);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.tell(), TYPING_MS);
+  }
+
+  protected tell(): void {
+    clearTimeout(this.timer);
+    this.searched.emit(this.text());
+  }
+}

@@ -1,0 +1,198 @@
+/** A live table on a page, before a real gateway, and what somebody sees of it. */
+
+import { type ComponentRef, createComponent, EnvironmentInjector } from '@angular/core';
+import { TestBed } from '@angular/core/testing';
+import { ApplicationRef } from '@angular/core';
+import { connect, type Client } from '@evergrid/client';
+import { expect, vi } from 'vitest';
+import { cdp, commands, userEvent } from 'vitest/browser';
+import type { Told, Wishes } from '../../client/tests/stage.js';
+import { until } from '../../client/tests/waiting.js';
+import { LiveTable, type Look, type RowOpened } from '../src/index.js';
+
+export { until };
+
+const { openStage, callStage, closeStage } = commands as unknown as {
+  openStage(wishes: Wishes): Promise<Told>;
+  callStage(address: string, on: string, call: string, given: readonly unknown[]): Promise<unknown>;
+  closeStage(address: string): Promise<void>;
+};
+
+/** Says how much motion somebody wants, as their system would. */
+export async function prefer(value: 'reduce' | 'no-preference'): Promise<void> {
+  const session = cdp() as unknown as { send(name: string, given: object): Promise<unknown> };
+  const features = [{ name: 'prefers-reduced-motion', value }];
+  await session.send('Emulation.setEmulatedMedia', { features });
+}
+
+/** A gateway that lets this page in. */
+export class House {
+  private constructor(readonly told: Told) {}
+
+  static async open(): Promise<House> {
+    return new House(await openStage({ origins: [location.origin] }));
+  }
+
+  call<T = void>(call: string, ...given: unknown[]): Promise<T> {
+    return callStage(this.told.address, 'gateway', call, given) as Promise<T>;
+  }
+
+  network(call: string, ...given: unknown[]): Promise<unknown> {
+    return callStage(this.told.address, 'way', call, given);
+  }
+
+  close(): Promise<void> {
+    return closeStage(this.told.address);
+  }
+}
+
+export interface Wish {
+  readonly table?: string;
+  readonly look?: Look;
+  readonly columns?: readonly string[];
+  readonly compact?: boolean;
+  readonly heading?: string;
+  readonly remember?: boolean;
+  readonly key?: string;
+}
+
+/** One `<eg-live-table>`, as somebody at the screen has it. */
+export class Stand {
+  readonly opened: RowOpened[] = [];
+  readonly looks: Look[] = [];
+  private readonly complaints = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')];
+
+  private constructor(
+    readonly component: ComponentRef<LiveTable>,
+    readonly element: HTMLElement,
+    readonly client: Client,
+  ) {
+    component.instance.rowOpened.subscribe((row) => this.opened.push(row));
+    component.instance.look.subscribe((look) => this.looks.push(look));
+  }
+
+  static build(house: House, { table = 'ledger', key, ...wishes }: Wish = {}): Stand {
+    const client = connect({ url: house.told.way, key: key ?? house.told.secret });
+    const element = document.createElement('eg-live-table');
+    Object.assign(element.style, { width: '1100px', height: '560px' });
+    document.body.append(element);
+    const environmentInjector = TestBed.inject(EnvironmentInjector);
+    const component = createComponent(LiveTable, { environmentInjector, hostElement: element });
+    for (const [name, value] of Object.entries({ table, client, ...wishes })) {
+      component.setInput(name, value);
+    }
+    TestBed.inject(ApplicationRef).attachView(component.hostView);
+    return new Stand(component, element, client);
+  }
+
+  /** A table whose first rows have come. */
+  static async live(house: House, wishes: Wish = {}): Promise<Stand> {
+    const stand = Stand.build(house, wishes);
+    await stand.sees('status', 'Live');
+    await until(() => stand.rows !== 'no rows');
+    return stand;
+  }
+
+  /** Takes it off the page. Nothing may have been complained about. */
+  end(): void {
+    this.component.destroy();
+    this.element.remove();
+    this.client.close();
+    for (const spy of this.complaints) {
+      const said = spy.mock.calls.map((words) => words.join(' '));
+      spy.mockRestore();
+      expect(said.filter((words) => !words.includes('WebSocket'))).toEqual([]);
+    }
+  }
+
+  set(name: string, value: unknown): void {
+    this.component.setInput(name, value);
+  }
+
+  get look(): Look {
+    return this.component.instance.look();
+  }
+
+  find<T extends HTMLElement>(selector: string): T {
+    const found = this.element.querySelector<T>(selector);
+    if (!found) throw new Error(`nothing is ${selector}`);
+    return found;
+  }
+
+  text(selector: string): string {
+    return this.element.querySelector<HTMLElement>(selector)?.innerText.trim() ?? '';
+  }
+
+  get status(): string {
+    return this.text('.eg-status');
+  }
+
+  /** What stands in the place of rows. */
+  get overlay(): string {
+    return this.text('.eg-overlay p');
+  }
+
+  get banner(): string {
+    return this.text('.eg-banner');
+  }
+
+  /** "rows 1–18 of 300" */
+  get rows(): string {
+    return this.text('[data-eg="rows"]');
+  }
+
+  sees(what: 'status' | 'overlay' | 'banner' | 'rows', words: string | RegExp): Promise<unknown> {
+    return until(
+      () => this[what],
+      (seen) => (typeof words === 'string' ? seen.includes(words) : words.test(seen)),
+    );
+  }
+
+  get columns(): string[] {
+    const cells = [...this.element.querySelectorAll<HTMLElement>('.ag-header-cell')];
+    const left = (cell: HTMLElement): number => cell.getBoundingClientRect().left;
+    return cells.sort((a, b) => left(a) - left(b)).map((cell) => cell.getAttribute('col-id') ?? '');
+  }
+
+  header(column: string): HTMLElement {
+    return this.find(`.ag-header-cell[col-id="${column}"]`);
+  }
+
+  cell(line: number, column: string): HTMLElement {
+    return this.find(`.ag-row[row-index="${line}"] [col-id="${column}"]`);
+  }
+
+  /** What a column says, from the first line that is drawn on. */
+  values(column: string): string[] {
+    const cells = [...this.element.querySelectorAll<HTMLElement>(`.ag-cell[col-id="${column}"]`)];
+    const line = (cell: HTMLElement): number =>
+      Number(cell.closest('.ag-row')?.getAttribute('row-index'));
+    return cells.sort((a, b) => line(a) - line(b)).map((cell) => cell.innerText);
+  }
+
+  /** Waits until the first lines of a column say this. */
+  async shows(column: string, ...texts: string[]): Promise<void> {
+    await until(
+      () => this.values(column).slice(0, texts.length),
+      (seen) => JSON.stringify(seen) === JSON.stringify(texts),
+    );
+  }
+
+  button(name: string): HTMLButtonElement {
+    const buttons = [...this.element.querySelectorAll('button')];
+    const is = (one: HTMLButtonElement): boolean =>
+      (one.getAttribute('aria-label') ?? one.innerText.trim()) === name;
+    const found = buttons.find(is);
+    if (!found) throw new Error(`no button is called ${name}`);
+    return found;
+  }
+
+  async press(name: string): Promise<void> {
+    await until(() => this.element.querySelectorAll('button').length > 0);
+    await userEvent.click(this.button(name));
+  }
+
+  get scroller(): HTMLElement {
+    return this.find('.ag-grid-viewport');
+  }
+}

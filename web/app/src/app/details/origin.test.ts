@@ -1,0 +1,115 @@
+import type { Row } from '@evergrid/client';
+import { describe, expect, it } from 'vitest';
+import {
+  JOINED_COLUMNS,
+  pipelineOf,
+  QUARANTINE_COLUMNS,
+  SOURCE_COLUMNS,
+  TABLES,
+} from '../live/samples';
+import { descendantFilters, identityFilter, joinOf, messageFilters, originsOf } from './origin';
+
+const equals = (column: string, value: number | string) => ({ column, op: 'equals', value });
+const ROW: Row = {
+  _id: '0:17',
+  _users_topic: 'users',
+  _users_partition: 0,
+  _users_offset: 17,
+  _users_ts: 1,
+  _accounts_topic: 'accounts_v2',
+  _accounts_partition: 1,
+  _accounts_offset: 9007199254740993n,
+  _accounts_ts: 2,
+};
+
+describe('the messages of a joined row', () => {
+  it('are those that its trace columns name, with the tables that show them', () => {
+    expect(originsOf(ROW, JOINED_COLUMNS, pipelineOf('left'), TABLES)).toEqual([
+      {
+        source: 'users',
+        table: 'users_ui',
+        message: { source: 'users', topic: 'users', partition: 0, offset: 17, ts: 1 },
+      },
+      {
+        source: 'accounts',
+        table: 'accounts_ui',
+        message: {
+          source: 'accounts',
+          topic: 'accounts_v2',
+          partition: 1,
+          offset: 9007199254740993n,
+          ts: 2,
+        },
+      },
+    ]);
+  });
+
+  it('are missing where nothing matched', () => {
+    const alone = {
+      ...ROW,
+      _accounts_topic: null,
+      _accounts_partition: null,
+      _accounts_offset: null,
+    };
+    const [users, accounts] = originsOf(alone, JOINED_COLUMNS, pipelineOf('left'), TABLES);
+    expect(users!.message).toBeDefined();
+    expect(accounts!.message).toBeUndefined();
+  });
+
+  it('are found without a pipeline where tables are called after their sources', () => {
+    const tables = originsOf(ROW, JOINED_COLUMNS, undefined, TABLES).map(({ table }) => table);
+    expect(tables).toEqual(['users_ui', 'accounts_ui']);
+    expect(originsOf(ROW, JOINED_COLUMNS, undefined, [])[0]!.table).toBeUndefined();
+  });
+
+  it('are none for a row of a source', () => {
+    expect(originsOf(ROW, SOURCE_COLUMNS, pipelineOf('left'), TABLES)).toEqual([]);
+  });
+
+  it('are looked up exactly, also beyond what a number holds', () => {
+    expect(messageFilters(1, 9007199254740993n)).toEqual([
+      equals('_partition', 1),
+      equals('_offset', '9007199254740993'),
+    ]);
+    expect(descendantFilters('users', 0, 17)).toEqual([
+      equals('_users_partition', 0),
+      equals('_users_offset', 17),
+    ]);
+  });
+});
+
+describe('a row is found again by its id', () => {
+  const find = (id: string, type: string) =>
+    identityFilter(id, JOINED_COLUMNS, joinOf('final_ui', pipelineOf(type)));
+  const users = [equals('_users_partition', 0), equals('_users_offset', 17)];
+  const accounts = [equals('_accounts_partition', 0), equals('_accounts_offset', 17)];
+
+  it('by the message that drives the join', () => {
+    expect(find('0:17', 'left')).toEqual({ or: [{ and: users }] });
+    expect(find('0:17', 'asof')).toEqual({ or: [{ and: accounts }] });
+  });
+
+  it('by both messages of an inner join', () => {
+    const other = [equals('_accounts_partition', 1), equals('_accounts_offset', 240)];
+    expect(find('0:17:1:240', 'inner')).toEqual({ and: [...users, ...other] });
+  });
+
+  it('by either where the join is not known', () => {
+    expect(identityFilter('0:17', JOINED_COLUMNS, undefined)).toEqual({
+      or: [{ and: users }, { and: accounts }],
+    });
+  });
+
+  it('by its own place in a source and in the quarantine', () => {
+    const place = [equals('_partition', 0), equals('_offset', 17)];
+    expect(identityFilter('0:17', SOURCE_COLUMNS, undefined)).toEqual({ and: place });
+    expect(identityFilter('123:0:17', QUARANTINE_COLUMNS, undefined)).toEqual({
+      and: [equals('topic', '123'), ...place],
+    });
+  });
+
+  it('by nothing if it is no id of such a table', () => {
+    expect(identityFilter('17', SOURCE_COLUMNS, undefined)).toBeUndefined();
+    expect(identityFilter('1:2:3', JOINED_COLUMNS, undefined)).toBeUndefined();
+  });
+});

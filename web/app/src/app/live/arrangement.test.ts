@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { arrange, inOrder } from './arrangement';
+import { data, pipelineOf, TABLES, tableOf } from './samples';
+
+const BOTH = { sources: ['users_ui', 'accounts_ui'], joins: ['final_ui'] };
+
+it('puts the sources beside each other in the order of the pipeline, and joins below', () => {
+  expect(arrange(pipelineOf('left'), TABLES)).toEqual(BOTH);
+});
+
+it('shows only what the key may read', () => {
+  const readable = TABLES.filter(({ name }) => name !== 'accounts_ui');
+  expect(arrange(pipelineOf('left'), readable)).toEqual({
+    sources: ['users_ui'],
+    joins: ['final_ui'],
+  });
+});
+
+it('shows a table once, however many joins use it', () => {
+  const pipeline = pipelineOf('left');
+  const [current] = pipeline.generations;
+  const twice = { ...current!, joins: [...current!.joins, ...current!.joins] };
+  expect(arrange({ ...pipeline, generations: [twice] }, TABLES)).toEqual(BOTH);
+});
+
+it('tells from the columns what tables are when no pipeline is known', () => {
+  expect(arrange(undefined, TABLES)).toEqual(BOTH);
+  expect(arrange({ ...pipelineOf('left'), current: 0 }, TABLES)).toEqual(BOTH);
+});
+
+it('shows everything when nothing is known of anything', () => {
+  const tables = ['people', 'places'].map((name) => tableOf(name, [data('name')]));
+  expect(arrange(undefined, tables)).toEqual({ sources: [], joins: ['people', 'places'] });
+  expect(arrange(undefined, [])).toEqual({ sources: [], joins: [] });
+});
+
+it('lists sources, then joins, then the rest', () => {
+  const names = inOrder(BOTH, TABLES).map(({ name }) => name);
+  expect(names).toEqual(['users_ui', 'accounts_ui', 'final_ui', 'quarantine']);
+});

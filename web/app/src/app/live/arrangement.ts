@@ -1,0 +1,58 @@
+import type { TableInfo } from '@evergrid/client';
+import { kindOf, sidesOf } from './kinds';
+import { currentGeneration, type Pipeline } from './pipeline';
+
+/** Which tables are shown together: sources beside each other, what is made of them below. */
+export interface Arrangement {
+  readonly sources: readonly string[];
+  readonly joins: readonly string[];
+}
+
+/**
+ * The tables of the current generation that one may read. Without a pipeline to ask, their columns
+ * tell what they are; and if that leaves nothing, all tables are shown.
+ */
+export function arrange(pipeline: Pipeline | undefined, tables: readonly TableInfo[]): Arrangement {
+  const readable = new Set(tables.map(({ name }) => name));
+  const current = currentGeneration(pipeline);
+  const planned = {
+    sources: distinct(
+      current?.sources.map(({ table }) => table),
+      readable,
+    ),
+    joins: distinct(
+      current?.joins.map(({ table }) => table),
+      readable,
+    ),
+  };
+  if (planned.sources.length + planned.joins.length > 0) return planned;
+  const named = (kind: string): string[] =>
+    tables.filter((table) => kindOf(table) === kind).map(({ name }) => name);
+  const guessed = { sources: bySides(named('source'), tables), joins: named('joined') };
+  if (guessed.sources.length + guessed.joins.length > 0) return guessed;
+  return { sources: [], joins: tables.map(({ name }) => name) };
+}
+
+/** All tables in the order in which people think of them: sources, joins, whatever else there is. */
+export function inOrder(
+  { sources, joins }: Arrangement,
+  tables: readonly TableInfo[],
+): readonly TableInfo[] {
+  const ranks = new Map([...sources, ...joins].map((name, rank) => [name, rank]));
+  const rank = ({ name }: TableInfo): number => ranks.get(name) ?? ranks.size;
+  return [...tables].sort((one, other) => rank(one) - rank(other));
+}
+
+/** As the joins name them, left before right: tables are mostly called after their sources. */
+function bySides(names: readonly string[], tables: readonly TableInfo[]): string[] {
+  const sides = tables.flatMap(({ columns }) => sidesOf(columns)).map(({ source }) => source);
+  const rank = (name: string): number => {
+    const found = sides.findIndex((source) => name === source || name.startsWith(`${source}_`));
+    return found < 0 ? sides.length : found;
+  };
+  return [...names].sort((one, other) => rank(one) - rank(other));
+}
+
+function distinct(names: readonly string[] = [], allowed: ReadonlySet<string>): string[] {
+  return [...new Set(names)].filter((name) => allowed.has(name));
+}

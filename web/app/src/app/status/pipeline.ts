@@ -1,0 +1,46 @@
+import { Component, computed, input } from '@angular/core';
+import { RouterLink } from '@angular/router';
+import {
+  currentGeneration,
+  joinedSources,
+  joinSentence,
+  type Generation,
+  type Pipeline,
+  type Progress,
+} from '../live/pipeline';
+import { ago, count, moment } from '../words/amounts';
+import { State } from './state';
+
+/** What feeds the tables: topics, joins, and the generations of them. */
+@Component({
+  selector: 'app-pipeline-card',
+  imports: [RouterLink, State],
+  templateUrl: './pipeline.html',
+  styleUrl: './pipeline.css',
+})
+export class PipelineCard {
+  readonly pipeline = input.required<Pipeline | undefined>();
+  readonly now = input.required<number>();
+  /** Whether what is shown was so, rather than is so. */
+  readonly stale = input.required<boolean>();
+
+  protected readonly joinSentence = joinSentence;
+  protected readonly joinedSources = joinedSources;
+  protected readonly current = computed(() => currentGeneration(this.pipeline()));
+  protected readonly others = computed(() =>
+    (this.pipeline()?.generations ?? []).filter((one) => one !== this.current()),
+  );
+  protected readonly beat = computed(() => {
+    const beat = this.pipeline()?.beat;
+    return beat ? `Last sign of life ${ago(beat / 1000, this.now())}.` : '';
+  });
+
+  protected words({ step, done, total }: Progress): string {
+    return total > 0 ? `${step}: ${count(done)} of ${count(total)}` : step;
+  }
+
+  protected since({ changed, created }: Generation): string {
+    const micros = changed || created;
+    return micros ? moment(micros / 1000, this.now()) : '';
+  }
+}
