@@ -3,6 +3,7 @@
 `visitor` looks at `gateway`, which has small tables and belongs to the test alone.
 `visiting(gateway, **options)` makes more of them, with the options of a browser's context:
 color_scheme="dark", viewport={"width": 390, "height": 844}, reduced_motion="reduce", ...
+`way` is a network before `gateway` that can be cut: visiting(gateway, address=way.address).
 `big_gateway` has a table of a million rows, and is shared: tests must not change it.
 """
 
@@ -10,13 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.testing.chromium import chromium, flags, is_root
 from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.proxy import FaultProxy
 from tests.browser.tables import MILLION, million, place_all
 from tests.browser.visitor import PATIENCE_MILLISECONDS, Visitor
 
@@ -45,6 +49,16 @@ def gateway(tmp_path: Path) -> Iterator[LocalGateway]:
         assert running.said == []
 
 
+@pytest.fixture
+def way(gateway: LocalGateway) -> Iterator[FaultProxy]:
+    with FaultProxy(gateway.port) as way:
+        gateway.stop()
+        hosts = (f"127.0.0.1:{way.port}",)
+        gateway.settings = msgspec.structs.replace(gateway.settings, hosts=hosts)
+        gateway.start()
+        yield way
+
+
 @pytest.fixture(scope="session")
 def big_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalGateway]:
     with LocalGateway(tmp_path_factory.mktemp("big")) as running:
@@ -61,7 +75,7 @@ def visiting(browser: Browser) -> Iterator[Visiting]:
     """Makes visitors; at the end, what any of them should not have seen fails the test."""
     visitors: list[Visitor] = []
 
-    def visit(gateway: LocalGateway, **options: object) -> Visitor:
+    def visit(gateway: LocalGateway, **options: Any) -> Visitor:
         visitors.append(Visitor(browser, gateway, **options))
         return visitors[-1]
 
@@ -73,5 +87,6 @@ def visiting(browser: Browser) -> Iterator[Visiting]:
 
 
 @pytest.fixture
-def visitor(visiting: Visiting, gateway: LocalGateway) -> Visitor:
+def visitor(gateway: LocalGateway, visiting: Visiting) -> Visitor:
+    """Made after its gateway, so gone before it: a page whose gateway ends complains."""
     return visiting(gateway)

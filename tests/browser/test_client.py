@@ -79,7 +79,7 @@ def test_a_page_of_an_allowed_site_is_live(visiting: Visiting, site: Site, tmp_p
 
 
 def test_a_page_of_any_other_site_does_not_get_the_client(
-    visiting: Visiting, site: Site, gateway: LocalGateway
+    site: Site, gateway: LocalGateway, visiting: Visiting
 ) -> None:
     visitor = visiting(gateway)
     visitor.origins.add(site.address)

@@ -17,11 +17,17 @@ from playwright.sync_api import (
 
 from evergrid.testing.gateway import LocalGateway
 
-PATIENCE_MILLISECONDS = 20_000.0
+PATIENCE_MILLISECONDS = 15_000.0
+# What Chromium itself logs while nobody answers at an address; a page cannot keep it from that.
+AWAY = (
+    r"^console: (Failed to load resource: |WebSocket connection to 'ws://[^']+' failed: "
+    r"(Error in connection establishment: |Error during WebSocket handshake: )?)"
+    r"net::ERR_(CONNECTION_(REFUSED|RESET|CLOSED)|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE)"
+)
 _INSIDE = frozenset(("about", "blob", "data"))  # never leave the browser
 
 
-class Visitor:
+class Guest:
     """A browser's tab of its own: nothing is shared with others, nothing is remembered.
 
     `problems` are errors in the console, uncaught ones, and requests to another origin than the
@@ -29,9 +35,10 @@ class Visitor:
     by `allow`.
     """
 
-    def __init__(self, browser: Browser, gateway: LocalGateway, **options: object) -> None:
-        self.gateway = gateway
-        self.origins = {_origin(gateway.address)}
+    def __init__(self, browser: Browser, address: str, secret: str, **options: object) -> None:
+        self.address = address
+        self.secret = secret
+        self.origins = {_origin(address)}
         self.problems: list[str] = []
         self.requests: list[str] = []
         self.sockets: list[WebSocket] = []
@@ -51,9 +58,9 @@ class Visitor:
 
     def open(self, path: str = "/", key: str | None = None) -> Page:
         """Go to a view with a key in the fragment, as the demo prints it; "" is none."""
-        secret = self.gateway.secret if key is None else key
+        secret = self.secret if key is None else key
         fragment = f"#key={secret}" if secret else ""
-        self.page.goto(f"{self.gateway.address}{path}{fragment}")
+        self.page.goto(f"{self.address}{path}{fragment}")
         return self.page
 
     def allow(self, pattern: str) -> None:
@@ -88,6 +95,16 @@ class Visitor:
         self.requests.append(url)
         if urlsplit(url).scheme not in _INSIDE and _origin(url) not in self.origins:
             self.problems.append(f"a request left for another origin: {url}")
+
+
+class Visitor(Guest):
+    """One at a gateway that the test can write to; at another `address` where there is a way."""
+
+    def __init__(
+        self, browser: Browser, gateway: LocalGateway, address: str = "", **options: object
+    ) -> None:
+        self.gateway = gateway
+        super().__init__(browser, address or gateway.address, gateway.secret, **options)
 
 
 def _origin(url: str) -> str:

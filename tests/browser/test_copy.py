@@ -1,0 +1,48 @@
+"""What is copied is exact, and a spreadsheet takes it."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from playwright.sync_api import expect
+
+from evergrid.testing.gateway import LocalGateway
+from tests.browser.conftest import Visiting
+from tests.browser.reader import TableReader
+from tests.browser.tables import START, account
+
+
+@pytest.fixture
+def table(gateway: LocalGateway, visiting: Visiting) -> TableReader:
+    gateway.upsert("accounts_ui", [account(2, balance="9007199254740993.01", userId='a\t"b"')])
+    visitor = visiting(gateway, permissions=["clipboard-read", "clipboard-write"])
+    table = TableReader(visitor.open("/tables/accounts_ui"), "accounts_ui")
+    table.shows("balance", "0.50", "10.50", "9,007,199,254,740,993.01")
+    return table
+
+
+def copied(table: TableReader) -> str:
+    text: str = table.page.evaluate("() => navigator.clipboard.readText()")
+    return text
+
+
+def test_a_cell_is_copied_with_all_its_digits(table: TableReader) -> None:
+    table.cell(3, "balance").click()
+    table.page.keyboard.press("ControlOrMeta+c")
+    expect(table.region.get_by_text("Copied.", exact=True)).to_be_visible()
+    assert copied(table) == "9007199254740993.01"
+    table.cell(1, "ts").click()
+    table.page.keyboard.press("ControlOrMeta+c")
+    moment = datetime.datetime.fromtimestamp((START + 1) / 1e6, datetime.UTC)
+    exact = moment.replace(microsecond=(START + 1) % 1_000_000).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    table.wait(lambda: copied(table), lambda text: text == exact)
+
+
+def test_a_block_of_cells_is_a_part_of_a_sheet(table: TableReader) -> None:
+    table.cell(2, "userId").click()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+        table.page.keyboard.press(f"Shift+{key}")
+    table.page.keyboard.press("ControlOrMeta+c")
+    expect(table.region.get_by_text("Copied 2 rows.")).to_be_visible()
+    assert copied(table) == 'U1\tsavings\t10.50\n"a\t""b"""\tcurrent\t9007199254740993.01'
