@@ -10,12 +10,12 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --python-vers
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup runtime demo test check unit system format bench soak web lock clean
+.PHONY: help setup runtime demo test check unit system format bench soak web screenshots lock clean
 
 help: ## list these targets
 	@echo "Evergrid: Kafka topics as live, joined tables"
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "ARGS are passed on: make demo ARGS=--help. PYTHON names an interpreter: PYTHON=python3.12"
 
@@ -53,6 +53,9 @@ system: setup ## the tests of the whole, with Kafka and Spark
 
 web: setup ## build the web page anew, into the Python package
 	@$(BIN)/python tools/web.py $(ARGS)
+
+screenshots: setup ## take the pictures of the page anew, for docs/web.md
+	@$(BIN)/python -m tools.screenshots $(ARGS)
 
 format: setup ## write the code as ruff and prettier want it
 	$(BIN)/ruff format .

@@ -12,9 +12,11 @@ from bench import (
     boundary,
     endtoend,
     fanout,
+    grid,
     history,
     latency,
     loading,
+    painted,
     rebuild,
     report,
     stall,
@@ -30,7 +32,8 @@ from evergrid.model.errors import EvergridError
 
 _SPARK = (latency, boundary, sustained, history)
 _GATEWAY = (loading, views, rebuild, fanout, endtoend, stall)
-BENCHES = {module.BENCH.name: module.BENCH for module in (*_SPARK, *_GATEWAY)}
+_PAGE = (grid, painted)
+BENCHES = {module.BENCH.name: module.BENCH for module in (*_SPARK, *_GATEWAY, *_PAGE)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

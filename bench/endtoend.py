@@ -37,7 +37,7 @@ def _measure(join: JoinType, state: State, plan: Plan) -> tuple[Value, ...]:
                 stage,
                 plan,
                 lambda accounts, limit: Onlooker(*place, accounts, now_us(), limit),
-                partial(_wait_for_viewer, gateway),
+                partial(wait_for_viewer, gateway),
             )
             in_use = cores.so_far()
             memory = gateway.usage().rss_bytes
@@ -53,7 +53,7 @@ def _measure(join: JoinType, state: State, plan: Plan) -> tuple[Value, ...]:
     )
 
 
-def _wait_for_viewer(gateway: GatewayServer) -> None:
+def wait_for_viewer(gateway: GatewayServer) -> None:
     gateway.wait_for(
         lambda: gateway.metrics()["subscribers"] > 0, "the viewer to come", _READY_SECONDS
     )

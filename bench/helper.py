@@ -16,7 +16,19 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from bench import changes, crowd, deaf, intake, knocks, load, onlooker, viewing, watch
+from bench import (
+    cells,
+    changes,
+    crowd,
+    deaf,
+    intake,
+    knocks,
+    load,
+    onlooker,
+    viewing,
+    watch,
+    witness,
+)
 from bench.machine import ROOT
 from evergrid.kafka import leash
 from evergrid.model.errors import EvergridError, LinkError
@@ -36,6 +48,8 @@ Task = (
     | deaf.Deaf
     | knocks.Knocks
     | onlooker.Onlooker
+    | cells.Serving
+    | witness.Witness
 )
 Result = TypeVar("Result")
 
@@ -111,6 +125,8 @@ _RUNS: Mapping[type, Callable[..., object]] = {
     deaf.Deaf: deaf.run,
     knocks.Knocks: knocks.run,
     onlooker.Onlooker: onlooker.run,
+    cells.Serving: cells.run,
+    witness.Witness: witness.run,
 }
 
 
