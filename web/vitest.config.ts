@@ -8,7 +8,7 @@ import { stages } from './client/tests/browser/stages.js';
 const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 /** The browser of this machine: EVERGRID_CHROMIUM says which, else the first on the path. */
-function chromium(): string {
+export function chromium(): string {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const names = ['chromium', 'chromium-browser', 'google-chrome'];
   const places = names.flatMap((name) => folders.map((folder) => join(folder, name)));

@@ -1,18 +1,7 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { stages } from '../client/tests/browser/stages.js';
-
-/** The browser of this machine: EVERGRID_CHROMIUM says which, else the first on the path. */
-function chromium(): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const places = names.flatMap((name) => folders.map((folder) => join(folder, name)));
-  return (
-    process.env['EVERGRID_CHROMIUM'] ?? places.find((place) => existsSync(place)) ?? 'chromium'
-  );
-}
+import { chromium } from '../vitest.config.js';
 
 /** Angular's builder compiles the tests; this says how they are run. */
 export default defineConfig({

@@ -53,7 +53,7 @@ function columnDef(column: Column, desk: CellDesk, shown: Shown): ColDef {
     headerComponentParams: { desk, numeric, kind: type.kind },
     valueGetter: ({ node }: ValueGetterParams<Row>) => cell(desk, node?.rowIndex, name),
     valueFormatter: cellText(column),
-    cellClass: numeric ? 'eg-cell eg-numeric' : 'eg-cell',
+    cellClass: cellClasses(column),
     cellClassRules: {
       'eg-null': ({ value }) => value === null,
       'eg-picked': ({ rowIndex }) => desk.isPicked(rowIndex, name),
@@ -64,6 +64,14 @@ function columnDef(column: Column, desk: CellDesk, shown: Shown): ColDef {
     sortable: false,
     cellDataType: false,
   };
+}
+
+function cellClasses({ type, role }: Column): string[] {
+  return [
+    'eg-cell',
+    ...(isNumeric(type) ? ['eg-numeric'] : []),
+    ...(role === 'trace' ? ['eg-trace'] : []),
+  ];
 }
 
 function cell(desk: CellDesk, line: number | null | undefined, name: string): Value | undefined {

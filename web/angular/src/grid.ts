@@ -55,6 +55,9 @@ export function makeGrid(
     suppressNoRowsOverlay: true,
     alwaysShowVerticalScroll: true,
     animateRows: false,
+    // Arrows go from cell to cell. Tab must lead out: a table has more cells than one can tab through.
+    tabToNextCell: () => false,
+    tabToNextHeader: () => false,
     ...(nonce ? { styleNonce: nonce } : {}),
     ...listeners,
   };

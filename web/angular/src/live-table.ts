@@ -116,7 +116,7 @@ export class LiveTable {
   protected readonly menu = signal<Menu | undefined>(undefined);
   protected readonly arrangements = signal<readonly Arrangement[]>([]);
   protected readonly status = settled(this.steering.status);
-  protected readonly title = computed(() => this.heading() ?? this.table());
+  protected readonly title = computed(() => this.heading() || this.table());
   protected readonly total = computed(() => this.steering.extent()?.total ?? 0);
   protected readonly first = computed(() => {
     const paged = this.steering.look().page !== undefined;

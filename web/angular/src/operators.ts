@@ -89,6 +89,7 @@ function listed(values: readonly string[]): string {
 
 function valueWords(value: FilterValue, type: ColumnType): string {
   if (type.kind === 'text') return `“${value}”`;
+  if (type.kind === 'boolean') return formatted(value, type);
   if (type.kind !== 'timestamp') return String(value);
   const micros = typeof value === 'number' ? value : Date.parse(String(value)) * 1000;
   return Number.isNaN(micros) ? String(value) : formatted(micros as Value, type);

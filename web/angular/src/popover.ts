@@ -1,4 +1,12 @@
-import { afterNextRender, Directive, ElementRef, inject, input, output } from '@angular/core';
+import {
+  afterNextRender,
+  DestroyRef,
+  Directive,
+  ElementRef,
+  inject,
+  input,
+  output,
+} from '@angular/core';
 
 const GAP = 4;
 const EDGE = 8;
@@ -17,6 +25,13 @@ export class Popover {
   private readonly element = inject<ElementRef<HTMLElement>>(ElementRef).nativeElement;
 
   constructor() {
+    const before = document.activeElement;
+    // What is taken away while it is open takes the focus with it.
+    inject(DestroyRef).onDestroy(() => {
+      const now = document.activeElement;
+      const lost = !now || now === document.body || this.element.contains(now);
+      if (lost && before instanceof HTMLElement) before.focus({ preventScroll: true });
+    });
     afterNextRender(() => {
       this.element.showPopover();
       this.place();

@@ -133,6 +133,11 @@ export class Steering {
     this.change({ filters: undefined, search: undefined, position: undefined });
   }
 
+  /** Asks for all rows in the table's own order, which no gateway refuses. */
+  clearQuestion(): void {
+    this.change({ filters: undefined, search: undefined, order: undefined, position: undefined });
+  }
+
   /** Goes to the newest rows and stays there; an order that has no newest end is given up. */
   followNewest(on: boolean): void {
     this.strayed.set(false);
@@ -228,10 +233,9 @@ export class Steering {
     const { viewer, target } = this;
     if (!viewer || target === undefined || !viewer.sheet.lines) return;
     this.target = undefined;
-    const line = viewer.sheet.lineOf(target);
-    viewer.scrollTo(line);
-    this.seen.set(viewer.seen());
-    if (!this.look().page) this.keepUp(this.seen());
+    viewer.scrollTo(viewer.sheet.lineOf(target));
+    const { first, last } = this.seen();
+    if (!this.look().page) this.keepUp({ first: target, last: target + last - first });
   }
 
   private read(snapshot: Snapshot): void {
@@ -277,7 +281,7 @@ export class Steering {
     // At which end the newest rows are is known only with the columns.
     this.reader.move(placeOf(this.look(), this.edge()));
     if (!viewer?.sheet.lines) return;
-    if (this.edge() === 'top') viewer.scrollTo(0, 'top');
+    if (this.edge() === 'top') viewer.scrollTo(0);
     else viewer.scrollToEnd();
   }
 

@@ -5,10 +5,10 @@ import { columnDefs, NUMBERS, numbersWidth, type CellDesk, type Shown } from './
 import { difference } from './difference.js';
 import { exact } from './format.js';
 import { Flasher } from './flash.js';
-import { DRAWN_AROUND, makeGrid } from './grid.js';
+import { makeGrid } from './grid.js';
 import type { HeaderDesk } from './header.js';
+import { Scroller } from './scroller.js';
 import { Sheet } from './sheet.js';
-import { ROW_HEIGHT } from './theme.js';
 import type { Span } from './window.js';
 
 /** Kept free for a scrollbar, wide or not. */
@@ -39,12 +39,9 @@ export class GridViewer implements CellDesk {
   /** Whether the last move was made with Shift: it picks more, where others begin anew. */
   private extending = false;
   private columns: readonly Column[] = [];
-  private readonly scroller: Element | null;
+  private readonly scroller: Scroller;
   private hovered: EventTarget | null = null;
-  private top = 0;
   private numbers = 0;
-  /** How many lines there were when we were last at their end; -1 if we are not known to be. */
-  private endsAt = -1;
 
   constructor(
     private readonly host: HTMLElement,
@@ -57,7 +54,7 @@ export class GridViewer implements CellDesk {
         direction === 'vertical' && this.events.scrolled(this.seen()),
       onViewportChanged: () => this.events.scrolled(this.seen()),
       onGridSizeChanged: () => {
-        this.endsAt = -1;
+        this.scroller.resized();
         this.events.resized();
       },
       onCellFocused: () => this.pick(),
@@ -78,7 +75,7 @@ export class GridViewer implements CellDesk {
       onColumnPinned: ({ source }) => source !== 'api' && this.events.arranged(),
     });
     this.flasher = new Flasher(host);
-    this.scroller = host.querySelector('.ag-grid-viewport');
+    this.scroller = new Scroller(host, this.api);
     this.listen();
   }
 
@@ -87,7 +84,9 @@ export class GridViewer implements CellDesk {
     const before = this.sheet;
     this.sheet = sheet;
     if (sheet.lines !== before.lines) {
+      const hold = this.scroller.hold(before.lines, sheet.lines);
       this.api.setRowCount(sheet.lines, true);
+      hold();
     }
     this.fitNumbers(sheet.snapshot?.total ?? 0);
     const nodes = this.api.getRenderedNodes();
@@ -109,7 +108,7 @@ export class GridViewer implements CellDesk {
 
   /** The first and last line of which anything is seen, as rows of the view. */
   seen(): Span {
-    const { first, last } = this.lines();
+    const { first, last } = this.scroller.seen(this.sheet.lines);
     return { first: this.sheet.positionOf(first), last: this.sheet.positionOf(last) };
   }
 
@@ -117,46 +116,21 @@ export class GridViewer implements CellDesk {
   settle(): void {
     const { snapshot, paged, shift } = this.sheet;
     if (paged || !shift) return;
-    const { first } = this.lines();
+    const first = this.scroller.line(this.sheet.lines);
     this.show(new Sheet(snapshot, false));
     this.scrollTo(first + shift);
   }
 
-  private lines(): Span {
-    const { top, bottom } = this.api.getVerticalPixelRange();
-    const rows = Math.max(0, Math.ceil((bottom - top) / ROW_HEIGHT) - 1);
-    const drawn = this.api.getFirstDisplayedRowIndex();
-    // Lines that are drawn but not seen tell where we are even when AG Grid squeezes pixels.
-    const first = drawn > 0 ? drawn + DRAWN_AROUND : Math.floor(top / ROW_HEIGHT);
-    return { first, last: Math.max(first, Math.min(first + rows, this.sheet.lines - 1)) };
+  scrollTo(line: number): void {
+    this.scroller.toLine(line, this.sheet.lines);
   }
 
-  scrollTo(line: number, edge: 'top' | 'bottom' = 'top'): void {
-    this.endsAt = -1;
-    if (line < 0 || line >= this.sheet.lines) return;
-    this.api.ensureIndexVisible(line, edge);
-    this.top = this.scroller?.scrollTop ?? 0;
-  }
-
-  /** Shows the last lines. Asking the browser where we are is dear: it is left out where we know. */
   scrollToEnd(): void {
-    const { lines } = this.sheet;
-    if (this.endsAt === lines) return;
-    this.scrollTo(lines - 1, 'bottom');
-    this.endsAt = lines;
+    this.scroller.toEnd(this.sheet.lines);
   }
 
-  /** Whether there is nothing further down. */
   isAtEnd(): boolean {
-    const { scroller } = this;
-    if (!scroller) return true;
-    return scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop <= 2;
-  }
-
-  /** Makes a line the one that keys work on. */
-  focus(line: number): void {
-    const column = this.shownColumns().find((name) => name !== NUMBERS);
-    if (column) this.api.setFocusedCell(line, column);
+    return this.scroller.isAtEnd();
   }
 
   /** Pixels for columns, beside the rows' numbers. */
@@ -197,17 +171,6 @@ export class GridViewer implements CellDesk {
     this.api.setColumnWidths([{ key: NUMBERS, newWidth }]);
   }
 
-  /** From the browser, not from AG Grid: that one tells of it when more may have happened. */
-  private felt(target: EventTarget | null): void {
-    const { scroller } = this;
-    if (!scroller || target !== scroller) return;
-    const way = scroller.scrollTop < this.top ? 'up' : 'down';
-    if (Math.abs(scroller.scrollTop - this.top) < 1) return;
-    this.top = scroller.scrollTop;
-    this.endsAt = -1;
-    this.events.pulled(way);
-  }
-
   /** Follows the cell with the focus. AG Grid tells of it later: a copy may come before. */
   private pick(): void {
     const cell = this.api.getFocusedCell();
@@ -243,7 +206,7 @@ export class GridViewer implements CellDesk {
       this.explain();
     };
     this.host.addEventListener('mouseover', explain, options);
-    this.host.addEventListener('scroll', (event) => this.felt(event.target), options);
+    this.scroller.listen((way) => this.events.pulled(way), this.ending.signal);
   }
 
   /** The exact value, said by the browser when the pointer rests: set only where it may be seen. */

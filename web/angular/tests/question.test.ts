@@ -123,10 +123,19 @@ describe('a filter', () => {
     await stand.sees('status', 'Not understood');
     expect(stand.banner).toContain('age');
     expect(stand.element.querySelector('.eg-old')).not.toBeNull();
-    await stand.press('Clear search and filters');
+    await stand.press('Clear search, filters and order');
     await stand.sees('status', 'Live');
     expect(stand.element.querySelector('.eg-old')).toBeNull();
   });
+});
+
+test('an order by a column that there is not is said, and can be given up', async () => {
+  stand = Stand.build(house, { look: { order: [{ column: 'gone' }] } });
+  await stand.sees('status', 'Not understood');
+  expect(stand.overlay).toContain('gone');
+  await stand.press('Clear search, filters and order');
+  await stand.sees('status', 'Live');
+  expect(stand.look).toEqual({});
 });
 
 describe('a search', () => {

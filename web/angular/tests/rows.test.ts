@@ -59,6 +59,18 @@ describe('scrolling', () => {
     }
   });
 
+  test('stays where somebody is while rows are added', async () => {
+    await live({ look: { position: 100 } });
+    await stand.sees('rows', /^rows 101–/);
+    wheel(28 * 50);
+    await stand.sees('rows', /^rows 151–/);
+    await house.call('upsert', 'ledger', entries(3, COUNT));
+    await stand.sees('rows', /^rows 151–.* of 5,003$/);
+    await until(() => stand.cell(150, 'name').innerText === 'Person 150');
+    await house.call('delete', 'ledger', ['5000', '5001', '5002']);
+    await stand.sees('rows', /^rows 151–.* of 5,000$/);
+  });
+
   test('begins where a link says', async () => {
     await live({ look: { position: 1234 } });
     await stand.sees('rows', /^rows 1,235–/);

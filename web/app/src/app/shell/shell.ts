@@ -69,7 +69,8 @@ export class Shell {
       if (this.#path() === path) return;
       path = this.#path();
       this.folded.set(true);
-      this.#focusPage();
+      // The first page was not gone to from another, and has the focus where browsers begin.
+      if (untracked(this.#router.lastSuccessfulNavigation)?.previousNavigation) this.#focusPage();
     });
   }
 
