@@ -39,6 +39,10 @@ _FIXED: Mapping[str, str] = {
     # Whole stages of our expressions are larger than Java ever compiles to machine code, or
     # takes at all; operators that are generated one by one start sooner and run faster.
     "spark.sql.codegen.wholeStage": "false",
+    # These two look for filters between tables in files; on our large expressions they look
+    # for tens of seconds, and Kafka has nothing to skip.
+    "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
+    "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "true",
     "spark.sql.session.timeZone": "UTC",
