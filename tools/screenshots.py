@@ -31,6 +31,7 @@ LARGEST_BYTES = 250_000
 THEMES = ("light", "dark")
 LIGHT = THEMES[:1]
 PATIENCE_MILLISECONDS = 60_000.0
+STEADY = ("--disable-partial-raster", "--disable-checker-imaging", "--num-raster-threads=1")
 MINUTE = 60
 ANSWER_MILLISECONDS = 100.0  # of real time, for what the gateway is asked in each second
 ROW = "845"
@@ -205,7 +206,7 @@ def main() -> int:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=chromium(),
-            args=flags(),
+            args=[*flags(), *STEADY],
             chromium_sandbox=not is_root(),
             ignore_default_args=["--hide-scrollbars"],  # people see them
         )

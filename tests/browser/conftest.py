@@ -15,14 +15,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser
 
-from evergrid.gateway.http.assets import FOLDER, load
-from evergrid.testing.chromium import chromium, flags, is_root
 from evergrid.testing.gateway import LocalGateway
 from evergrid.testing.proxy import FaultProxy
 from tests.browser.tables import MILLION, million, place_all
-from tests.browser.visitor import PATIENCE_MILLISECONDS, Visitor
+from tests.browser.visitor import Visitor, open_browser
 
 Visiting = Callable[..., Visitor]
 LOT = 50_000
@@ -30,15 +28,8 @@ LOT = 50_000
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    if not load(FOLDER).page:
-        pytest.fail("There is no page to test. Build it: make web")
-    expect.set_options(timeout=PATIENCE_MILLISECONDS)
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=chromium(), args=flags(), chromium_sandbox=not is_root()
-        )
+    with open_browser() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -97,7 +97,8 @@ class TableReader:
     # What a person does
 
     def header(self, column: str) -> Locator:
-        return self.grid.get_by_role("columnheader", name=re.compile(rf"^{re.escape(column)}\b"))
+        name = re.compile(rf"^{re.escape(column)}(,|$)")
+        return self.grid.get_by_role("columnheader", name=name)
 
     def cell(self, number: int, column: str) -> Locator:
         """The cell of a row that is in view, by the row's number."""

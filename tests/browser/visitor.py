@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from playwright.sync_api import (
@@ -13,11 +15,15 @@ from playwright.sync_api import (
     Request,
     WebError,
     WebSocket,
+    expect,
+    sync_playwright,
 )
 
+from evergrid.gateway.http.assets import FOLDER, load
+from evergrid.testing.chromium import chromium, flags, is_root
 from evergrid.testing.gateway import LocalGateway
 
-PATIENCE_MILLISECONDS = 15_000.0
+PATIENCE_MILLISECONDS = 60_000.0
 # What Chromium itself logs while nobody answers at an address; a page cannot keep it from that.
 AWAY = (
     r"^console: (Failed to load resource: |WebSocket connection to 'ws://[^']+' failed: "
@@ -25,6 +31,19 @@ AWAY = (
     r"net::ERR_(CONNECTION_(REFUSED|RESET|CLOSED)|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE)"
 )
 _INSIDE = frozenset(("about", "blob", "data"))  # never leave the browser
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """A real Chromium, if there is a page for it to show."""
+    assert load(FOLDER).page, "There is no page to test. Build it: make web"
+    expect.set_options(timeout=PATIENCE_MILLISECONDS)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=chromium(), args=flags(), chromium_sandbox=not is_root()
+        )
+        yield browser
+        browser.close()
 
 
 class Guest:

@@ -86,7 +86,7 @@ describe('a filter', () => {
     await live();
     await openFilter('age');
     await filter('equals', 'many');
-    expect(stand.text('.eg-mistake')).toBe('Write a whole number, like 42.');
+    await until(() => stand.text('.eg-mistake') === 'Write a whole number, like 42.');
     await userEvent.fill(stand.find('.eg-popover [inputmode]'), '42');
     await stand.press('Apply');
     await stand.sees('rows', 'of 10');
@@ -125,7 +125,7 @@ describe('a filter', () => {
     expect(stand.element.querySelector('.eg-old')).not.toBeNull();
     await stand.press('Clear search, filters and order');
     await stand.sees('status', 'Live');
-    expect(stand.element.querySelector('.eg-old')).toBeNull();
+    await until(() => !stand.element.querySelector('.eg-old'));
   });
 });
 
@@ -149,7 +149,7 @@ describe('a search', () => {
     await stand.sees('overlay', 'No row matches');
     await stand.press('Clear search and filters');
     await stand.sees('rows', 'of 1,000');
-    expect(stand.find<HTMLInputElement>('.eg-search input').value).toBe('');
+    await until(() => stand.find<HTMLInputElement>('.eg-search input').value === '');
   });
 });
 

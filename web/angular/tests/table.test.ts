@@ -26,7 +26,7 @@ describe('a table by its name', () => {
     expect(stand.columns).toEqual(['#', 'name', 'age', 'balance', 'score', 'member', 'ts']);
     expect(stand.cell(1, 'name').innerText).toBe('–');
     expect(stand.cell(1, 'member').innerText).toBe('no');
-    expect(stand.rows).toMatch(/^rows 1–\d\d of 1,000$/);
+    await stand.sees('rows', /^rows 1–\d\d of 1,000$/);
     expect(stand.text('.eg-heading')).toBe('ledger');
   });
 

@@ -9,13 +9,15 @@ import { EVERGRID_CLIENT, LiveTable, streamTable } from '@evergrid/angular';
   imports: [AsyncPipe, LiveTable],
   changeDetection: ChangeDetectionStrategy.OnPush,
   template: `
-    <h1>Our desk</h1>
-    <p>
-      Joined so far: <strong id="joined">{{ (joined$ | async)?.toLocaleString('en') ?? '…' }}</strong>
-    </p>
-    <eg-live-table table="users_ui" heading="Users" />
-    <eg-live-table table="accounts_ui" heading="Accounts" />
-    <eg-live-table table="final_ui" heading="Users with their accounts" />
+    <main>
+      <h1>Our desk</h1>
+      <p>
+        Joined so far: <strong>{{ (joined$ | async)?.toLocaleString('en') ?? '…' }}</strong>
+      </p>
+      <eg-live-table table="users_ui" heading="Users" />
+      <eg-live-table table="accounts_ui" heading="Accounts" />
+      <eg-live-table table="final_ui" heading="Users with their accounts" />
+    </main>
   `,
 })
 export class Desk {

@@ -6,12 +6,14 @@ import { addressOf } from './gateway';
   selector: 'our-desk',
   changeDetection: ChangeDetectionStrategy.OnPush,
   template: `
-    <h1>Our desk</h1>
-    <form (submit)="open($event, url.value, key.value)">
-      <label>Gateway <input #url required type="url" value="http://127.0.0.1:8080" /></label>
-      <label>Key <input #key required type="password" autocomplete="off" /></label>
-      <button>Show the tables</button>
-    </form>
+    <main>
+      <h1>Our desk</h1>
+      <form (submit)="open($event, url.value, key.value)">
+        <label>Gateway <input #url required type="url" value="http://127.0.0.1:8080" /></label>
+        <label>Key <input #key required type="password" autocomplete="off" /></label>
+        <button>Show the tables</button>
+      </form>
+    </main>
   `,
 })
 export class Question {
