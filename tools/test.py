@@ -36,7 +36,7 @@ LOGS = ROOT / "build" / "test"
 GROUPS = {"broker": ("changelog", "cli", "demo", "kafka", "pipeline"), "browser": ("browser",)}
 # What takes longest begins first, so that nothing is left alone at the end.
 LONGEST = (
-    *("joins", "faults", "web", "broker", "unit", "browser", "history", "demo", "gateway"),
+    *("joins", "faults", "web", "broker", "page", "unit", "browser", "history", "demo", "gateway"),
     *("viewers", "check"),
 )
 SLOWEST = 12

@@ -23,13 +23,18 @@ _LINES = """
   const nameOf = (head) => (head.ariaLabel ?? head.innerText).split(',')[0].trim();
   const names = new Map(heads.map((head) => [head.ariaColIndex, nameOf(head)]));
   const from = Math.max(0, ...heads.map((head) => head.getBoundingClientRect().bottom)) - 2;
-  const to = grid.getBoundingClientRect().bottom + 2;
+  let to = grid.getBoundingClientRect().bottom;
+  const line = grid.querySelector('[role=gridcell]')?.closest('[role=row]');
+  for (let box = line?.parentElement; box && box !== grid; box = box.parentElement) {
+    const clips = getComputedStyle(box).overflowY !== 'visible';
+    if (clips) to = Math.min(to, box.getBoundingClientRect().bottom);
+  }
   return [...grid.querySelectorAll('[role=row]')]
     .map((row) => [row.getBoundingClientRect(), [...row.querySelectorAll('[role=gridcell]')]])
-    .filter(([box, cells]) => cells.length && box.top >= from && box.bottom <= to)
+    .filter(([box, cells]) => cells.length && box.top >= from && box.bottom <= to + 2)
     .sort(([one], [other]) => one.top - other.top)
     .map(([, cells]) =>
-      Object.fromEntries(cells.map((cell) => [names.get(cell.ariaColIndex), cell.innerText])));
+      Object.fromEntries(cells.map((cell) => [names.get(cell.ariaColIndex), cell.textContent])));
 }
 """
 _COLUMNS = """

@@ -126,3 +126,18 @@ def test_a_new_generation_is_followed_by_itself(visitor: Visitor) -> None:
     place_all(visitor.gateway, 80)
     shows(page, "Person 79")
     assert len(visitor.sockets) == 1
+
+
+def test_a_page_that_cannot_be_loaded_is_loaded_when_the_gateway_is_back(
+    away: Visitor, way: FaultProxy
+) -> None:
+    way.refuse()
+    way.cut()
+    page = away.page
+    expect(TableReader(page, "users_ui").status).to_contain_text("Reconnecting since")
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Quarantine").click()
+    expect(page.get_by_text("A part of the page could not be loaded")).to_be_visible()
+    way.heal()
+    page.get_by_role("button", name="Reload the page").click()
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()
+    TableReader(page, "users_ui").is_live()

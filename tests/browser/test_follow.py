@@ -76,3 +76,23 @@ def test_the_last_page_is_followed_too(visitor: Visitor, table: TableReader) -> 
     visitor.gateway.upsert("users_ui", [user(500, ts=START + 10**12)])
     table.says("rows 402–501 of 501")
     table.wait(lambda: table.cells("name")[-1], lambda last: last == "Person 500")
+
+
+def test_a_scrollbar_that_comes_later_does_not_hide_the_newest_row(
+    visitor: Visitor, table: TableReader
+) -> None:
+    table.follow.click()
+    table.ends_at(500)
+    table.page.set_viewport_size({"width": 480, "height": 700})  # now columns are out of sight
+    newest = table.grid.get_by_role("gridcell", name="Person 499", exact=True)
+
+    def lowest_pixels() -> str:
+        box = newest.bounding_box()
+        assert box is not None
+        point = [box["x"] + 12, box["y"] + box["height"] - 3]
+        said: str = table.page.evaluate(
+            "([x, y]) => document.elementFromPoint(x, y)?.textContent ?? ''", point
+        )
+        return said
+
+    table.wait(lowest_pixels, lambda said: said == "Person 499")

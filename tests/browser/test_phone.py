@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from evergrid.testing.gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader
+from tests.browser.tables import user
 from tests.browser.visitor import Visitor
 
 WIDTH = 360
@@ -80,3 +81,11 @@ def test_a_table_is_worked_by_taps(phone: Visitor) -> None:
     fits(page)
     details.get_by_role("button", name="Close the details").tap()
     expect(details).to_have_count(0)
+
+
+def test_the_newest_row_is_seen_whole_where_it_is_followed(phone: Visitor) -> None:
+    page = phone.open()
+    for name in ("users_ui", "accounts_ui", "final_ui"):
+        TableReader(page, name).ends_at(50)
+    phone.gateway.upsert("users_ui", [user(50)])
+    TableReader(page, "users_ui").ends_at(51)

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect
 from evergrid.client.filters import query_of
 from evergrid.config import load
 from evergrid.kafka.broker import EmbeddedBroker
-from evergrid.model.table import Role, Table
+from evergrid.model.table import Role
 from evergrid.model.types import FieldType, Kind
 from evergrid.testing.naive import NaiveTable
 from evergrid.testing.proxy import FaultProxy
@@ -71,8 +71,12 @@ class Stage:
         known = (*tables.raw_tables(), *tables.joined_tables(), tables.quarantine())
         table = next(table for table in known if table.name == name)
         model = NaiveTable(table)
+        decimals = {one.name for one in table.columns if one.type.kind is Kind.DECIMAL}
         model.rows = {
-            row_id: {column: _read(value, table, column) for column, value in row.items()}
+            row_id: {
+                column: Decimal(str(value)) if value is not None and column in decimals else value
+                for column, value in row.items()
+            }
             for row_id, row in self.world.expected(name).items()
         }
         query = query_of(name, None, view.get("where"), view.get("search", ""), view.get("order"))
@@ -83,12 +87,6 @@ class Stage:
             | {column.name: _written(row[column.name], column.type) for column in shown}
             for number, row in enumerate(rows, start + 1)
         ]
-
-
-def _read(value: object, table: Table, column: str) -> object:
-    if value is not None and table.column(column).type.kind is Kind.DECIMAL:
-        return Decimal(str(value))
-    return value
 
 
 def _written(value: object, kind: FieldType) -> str:
@@ -209,7 +207,7 @@ def test_order_filter_search_jump_and_page(stage: Stage, visit: Visit) -> None:
     is_right(stage, table, {"order": "-balance", "where": where})
     table.search.fill("c1")
     is_right(stage, table, {"order": "-balance", "where": where, "search": "c1"})
-    table.press("Clear search and filters") if not table.lines() else table.search.fill("")
+    table.search.fill("")
     table.region.get_by_role("button", name="Remove the filter").click()
     is_right(stage, table, {"order": "-balance"})
     total = len(stage.painted("final_ui", {"limit": 10**6}))
@@ -217,7 +215,6 @@ def test_order_filter_search_jump_and_page(stage: Stage, visit: Visit) -> None:
     is_right(stage, table, {"order": "-balance", "offset": total // 2 - 1})
     table.press("Pages")
     table.pager.get_by_label("Rows a page").select_option("50")
-    table.pager.get_by_role("button", name="First page").click()
     table.says(f"rows 1–50 of {total:,}")
     table.pager.get_by_role("button", name="Next page").click()
     table.says(f"rows 51–{min(100, total)} of {total:,}")

@@ -40,6 +40,17 @@ export class Scroller {
     this.host.addEventListener('scroll', felt, { signal, capture: true });
   }
 
+  /** Calls back when the rows have more or less room: also a scrollbar that comes takes of it. */
+  measure(resized: () => void, signal: AbortSignal): void {
+    if (!this.element) return;
+    const observer = new ResizeObserver(() => {
+      this.endsAt = -1;
+      resized();
+    });
+    observer.observe(this.element);
+    signal.addEventListener('abort', () => observer.disconnect());
+  }
+
   /** The first and last line of which anything is seen. */
   seen(lines: number): Span {
     const { top, bottom } = this.api.getVerticalPixelRange();
@@ -91,11 +102,6 @@ export class Scroller {
     const { element } = this;
     if (!element) return true;
     return element.scrollHeight - element.clientHeight - element.scrollTop <= 2;
-  }
-
-  /** The grid has another size. */
-  resized(): void {
-    this.endsAt = -1;
   }
 
   /** How far to scroll for a line: its height, or less where AG Grid squeezes what is too long. */

@@ -53,10 +53,6 @@ export class GridViewer implements CellDesk {
       onBodyScroll: ({ direction }) =>
         direction === 'vertical' && this.events.scrolled(this.seen()),
       onViewportChanged: () => this.events.scrolled(this.seen()),
-      onGridSizeChanged: () => {
-        this.scroller.resized();
-        this.events.resized();
-      },
       onCellFocused: () => this.pick(),
       onCellKeyDown: (event) => this.pressed(event as CellKeyDownEvent),
       onCellDoubleClicked: ({ rowIndex, column }) => {
@@ -207,6 +203,7 @@ export class GridViewer implements CellDesk {
     };
     this.host.addEventListener('mouseover', explain, options);
     this.scroller.listen((way) => this.events.pulled(way), this.ending.signal);
+    this.scroller.measure(() => this.events.resized(), this.ending.signal);
   }
 
   /** The exact value, said by the browser when the pointer rests: set only where it may be seen. */

@@ -4,6 +4,7 @@ import {
   TitleStrategy,
   withComponentInputBinding,
   withNavigationErrorHandler,
+  withRouterConfig,
 } from '@angular/router';
 import { routes } from './routes';
 import { PageTitle } from './shell/title';
@@ -16,6 +17,8 @@ export const appConfig: ApplicationConfig = {
       routes,
       withComponentInputBinding({ queryParams: false }),
       withNavigationErrorHandler(() => inject(Trouble).note()),
+      // The handler has said it: nobody waits for a link's promise, and the console is for the rest.
+      withRouterConfig({ resolveNavigationPromiseOnError: true }),
     ),
     { provide: TitleStrategy, useExisting: PageTitle },
   ],
