@@ -12,6 +12,7 @@ web/package.json whose name begins with `check:` or `test:`.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import gzip
 import hashlib
 import json
@@ -30,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 MODULES = WEB / "node_modules"
 STAMP = MODULES / ".evergrid-lock"
+LOCK = WEB / "build" / "install.lock"
 APP = WEB / "build" / "app"
 CLIENT_FILE = WEB / "build" / "bundle" / CLIENT[1:]
 STATS = "browser-stats.json"
@@ -133,15 +135,19 @@ def advice(said: str) -> str:
 
 
 def install() -> None:
+    """Parts of `make test` run side by side: one installs, while others wait for it."""
     wanted = hashlib.sha256((WEB / "package-lock.json").read_bytes()).hexdigest()
-    if STAMP.exists() and STAMP.read_text() == wanted:
-        return
-    say("Installing npm packages (about 100 MB; a minute) …")
-    run(
-        ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-        "npm could not install the packages; its message is above.",
-    )
-    STAMP.write_text(wanted)
+    LOCK.parent.mkdir(parents=True, exist_ok=True)
+    with LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if STAMP.exists() and STAMP.read_text() == wanted:
+            return
+        say("Installing npm packages (about 100 MB; a minute) …")
+        run(
+            ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+            "npm could not install the packages; its message is above.",
+        )
+        STAMP.write_text(wanted)
 
 
 def build() -> Files:

@@ -141,3 +141,12 @@ def test_a_page_that_cannot_be_loaded_is_loaded_when_the_gateway_is_back(
     page.get_by_role("button", name="Reload the page").click()
     expect(page.get_by_role("button", name="Log out")).to_be_visible()
     TableReader(page, "users_ui").is_live()
+
+
+def test_details_that_cannot_be_loaded_are_said_to_be(away: Visitor, way: FaultProxy) -> None:
+    way.refuse()
+    way.cut()
+    table = TableReader(away.page, "users_ui")
+    expect(table.status).to_contain_text("Reconnecting since")
+    table.cell(49, "#").click()
+    expect(away.page.get_by_role("alert")).to_contain_text("The details could not be loaded.")
