@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 
 import pytest
 from playwright.sync_api import expect
@@ -46,3 +47,14 @@ def test_a_block_of_cells_is_a_part_of_a_sheet(table: TableReader) -> None:
     table.page.keyboard.press("ControlOrMeta+c")
     expect(table.region.get_by_text("Copied 2 rows.")).to_be_visible()
     assert copied(table) == 'U1\tsavings\t10.50\n"a\t""b"""\tcurrent\t9007199254740993.01'
+
+
+def test_a_whole_row_is_copied_as_json(table: TableReader) -> None:
+    table.cell(3, "#").click()
+    details = table.page.get_by_role("dialog", name="Row of accounts_ui")
+    details.get_by_role("button", name="Copy as JSON").click()
+    expect(details.get_by_role("button", name="Copied")).to_be_visible()
+    row = json.loads(copied(table))
+    assert row["userId"] == 'a\t"b"'
+    assert row["balance"] == "9007199254740993.01"
+    assert (row["_partition"], row["_offset"]) == (0, 2)

@@ -23,7 +23,7 @@ from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.testing.chromium import chromium, flags, is_root
 from evergrid.testing.gateway import LocalGateway
 
-PATIENCE_MILLISECONDS = 20_000.0
+PATIENCE_MILLISECONDS = 60_000.0
 # What Chromium itself logs while nobody answers at an address; a page cannot keep it from that.
 AWAY = (
     r"^console: (Failed to load resource: |WebSocket connection to 'ws://[^']+' failed: "

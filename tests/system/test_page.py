@@ -6,32 +6,23 @@ by cell, with what the oracle says.
 
 from __future__ import annotations
 
-import datetime
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from evergrid.client.filters import query_of
-from evergrid.config import load
 from evergrid.kafka.broker import EmbeddedBroker
-from evergrid.model.table import Role
-from evergrid.model.types import FieldType, Kind
-from evergrid.testing.naive import NaiveTable
 from evergrid.testing.proxy import FaultProxy
-from evergrid.testing.scripted import START_MS, Script, Send, random_case
 from evergrid.testing.viewer import View
 from evergrid.testing.world import World
-from evergrid.views.query import Window
 from tests.browser.reader import NUMBER, TableReader, wait_for
 from tests.browser.visitor import AWAY, Guest, open_browser
 from tests.system.conftest import PATIENCE, two_sources
 from tests.system.gateways import GatewayProcess, free_port, gateway_section
+from tests.system.painted import Stage
 
 SEED = 20_261_130
 TABLES = ("users_ui", "accounts_ui", "final_ui")
@@ -39,67 +30,6 @@ SCREEN = {"width": 1700, "height": 1100}
 CASES = 12
 
 Visit = Callable[..., Guest]
-
-
-@dataclass(frozen=True)
-class Stage:
-    """All that is real, the way that the browser takes to it, and what must be shown."""
-
-    world: World
-    gateway: GatewayProcess
-    way: FaultProxy
-    rng: random.Random
-
-    def send_case(self, name: str) -> None:
-        """A random conversation between users and accounts, bad messages among it."""
-        spec = self.world.spec
-        script = Script(partitions=2)
-        self.world.send(
-            random_case(self.rng, spec.joins["final"], spec.sources, f"{name}-", script)
-        )
-
-    def send(self, source: str, **fields: object) -> None:
-        """One message, newer than all of random cases."""
-        value = json.dumps(fields).encode()
-        topic = self.world.spec.sources[source].topic
-        later = START_MS + 60_000 + len(self.world.messages)
-        self.world.send([Send(topic, 0, later, str(fields["userId"]).encode(), value)])
-
-    def painted(self, name: str, view: View) -> list[Mapping[str, str]]:
-        """The lines of a view as the page must write them: what the oracle says, for people."""
-        tables = load(self.world.file, {})
-        known = (*tables.raw_tables(), *tables.joined_tables(), tables.quarantine())
-        table = next(table for table in known if table.name == name)
-        model = NaiveTable(table)
-        decimals = {one.name for one in table.columns if one.type.kind is Kind.DECIMAL}
-        model.rows = {
-            row_id: {
-                column: Decimal(str(value)) if value is not None and column in decimals else value
-                for column, value in row.items()
-            }
-            for row_id, row in self.world.expected(name).items()
-        }
-        query = query_of(name, None, view.get("where"), view.get("search", ""), view.get("order"))
-        start, rows = model.window(query, Window(view.get("offset", 0), view.get("limit", 300)))
-        shown = [column for column in table.columns if column.role is not Role.TRACE]
-        return [
-            {NUMBER: f"{number:,}"}
-            | {column.name: _written(row[column.name], column.type) for column in shown}
-            for number, row in enumerate(rows, start + 1)
-        ]
-
-
-def _written(value: object, kind: FieldType) -> str:
-    """A value in American English and UTC, which the browsers here are set to."""
-    if value is None:
-        return "–"
-    if kind.kind is Kind.TIMESTAMP:
-        assert isinstance(value, int)
-        moment = datetime.datetime.fromtimestamp(value // 1000 / 1000, datetime.UTC)
-        this_year = moment.year == datetime.datetime.now(datetime.UTC).year
-        day = moment.strftime("%b %d" if this_year else "%b %d, %Y")
-        return f"{day}, {moment:%H:%M:%S}.{value // 1000 % 1000:03}"
-    return f"{value:,}" if isinstance(value, int | Decimal) else str(value)
 
 
 @pytest.fixture(scope="module")
@@ -149,18 +79,15 @@ def visit(stage: Stage, browser: Browser) -> Iterator[Visit]:
     assert [problem for guest in guests for problem in guest.unforeseen()] == []
 
 
-def is_right(stage: Stage, table: TableReader, view: View, expected: str = "") -> None:
+def is_right(stage: Stage, table: TableReader, view: View) -> None:
     """Return when the lines in view are those of the oracle, cell by cell."""
-    wanted = stage.painted(expected or table.name, {**view, "limit": 300})
-
-    def lines() -> list[dict[str, str]]:
-        return table.lines()
+    wanted = stage.painted(table.name, {**view, "limit": 300})
 
     def same(seen: list[dict[str, str]]) -> bool:
         return bool(seen) and seen == wanted[: len(seen)] and len(seen) >= min(10, len(wanted))
 
     try:
-        table.wait(lines, same)
+        table.wait(table.lines, same)
     except AssertionError:
         pairs = zip(table.lines(), wanted, strict=False)
         wrong = next(((one, other) for one, other in pairs if one != other), None)
