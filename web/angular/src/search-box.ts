@@ -11,7 +11,7 @@ import { Icon } from './icon.js';
 
 const TYPING_MS = 250;
 
-/** Words to look for; told when somebody pauses, or presses Enter. */
+/** Words to look for; told when somebody pauses, presses Enter or goes elsewhere. */
 @Component({
   selector: 'eg-search-box',
   changeDetection: ChangeDetectionStrategy.OnPush,
@@ -30,6 +30,7 @@ const TYPING_MS = 250;
         [value]="text()"
         (input)="typed(field.value)"
         (keydown.enter)="tell()"
+        (blur)="leave()"
       />
     </label>
   `,
@@ -51,8 +52,14 @@ export class SearchBox {
     this.timer = setTimeout(() => this.tell(), TYPING_MS);
   }
 
+  /** What was typed counts before what is done next: going to a row must not be undone by it. */
+  protected leave(): void {
+    if (this.timer !== undefined) this.tell();
+  }
+
   protected tell(): void {
     clearTimeout(this.timer);
+    this.timer = undefined;
     this.searched.emit(this.text());
   }
 }
