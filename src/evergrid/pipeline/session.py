@@ -43,6 +43,9 @@ _FIXED: Mapping[str, str] = {
     # for tens of seconds, and Kafka has nothing to skip.
     "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
     "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
+    # The other kind asks a process of its own, `readlink`, about each file that it puts in place.
+    "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming."
+    "checkpointing.FileSystemBasedCheckpointFileManager",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "true",
     "spark.sql.session.timeZone": "UTC",
