@@ -42,9 +42,10 @@ def test_without_a_file_the_packaged_defaults_hold() -> None:
     assert settings.missing_topics is MissingTopics.FAIL
     assert settings.spark.batch_seconds == 300
     week = Retention(1_000_000, 7 * 86400)
-    assert set(settings.retention.values()) == {week}
+    history = dict.fromkeys(("control_raw", "orchestrator_status"), Retention(10_000))
+    assert settings.retention == dict.fromkeys(settings.retention, week) | history
     names = {t.name for t in (*settings.raw_tables(), *settings.joined_tables())}
-    assert names | {settings.quarantine().name} <= settings.retention.keys()
+    assert names | {table.name for table in settings.system()} <= settings.retention.keys()
 
 
 def test_the_packaged_default_file_given_as_a_file_is_the_defaults(load_text: Load) -> None:

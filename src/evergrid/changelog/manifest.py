@@ -2,7 +2,8 @@
 
 A compacted topic with one partition. Keys: ``generation:N`` for each generation,
 ``current`` for the number that screens show, ``system`` for the tables that belong to no
-generation, ``pulse`` for the pipeline's sign of life. A null value under ``generation:N``
+generation, ``pulse`` for the pipeline's sign of life, ``choices`` for what may be asked for,
+``asked`` for what control messages have changed so far. A null value under ``generation:N``
 says that it is gone.
 """
 
@@ -12,11 +13,15 @@ from collections.abc import Mapping
 
 import msgspec
 
+from evergrid.model.control import Request
 from evergrid.model.generation import Generation, TableTopic
+from evergrid.model.join import JoinType
 
 _CURRENT = b"current"
 _SYSTEM = b"system"
 _PULSE = b"pulse"
+_CHOICES = b"choices"
+_ASKED = b"asked"
 _GENERATION = b"generation:"
 
 
@@ -38,6 +43,31 @@ class Pulse(msgspec.Struct, frozen=True):
     at: int
 
 
+class Choices(msgspec.Struct, frozen=True):
+    """What a control message may ask for: existing topics, and the words to ask with.
+
+    `topics` may be named for every source; `sources` and `joins` are in the words' order.
+    """
+
+    topic: str = ""
+    topics: tuple[str, ...] = ()
+    sources: Mapping[str, str] = {}
+    joins: Mapping[str, str] = {}
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What the control messages before `next` have changed, of the topic with this id."""
+
+    topic_id: str = ""
+    next: Mapping[int, int] = {}
+    topics: Mapping[str, str] = {}
+    types: Mapping[str, JoinType] = {}
+
+    @property
+    def request(self) -> Request:
+        return Request(self.topics, self.types)
+
+
 class Manifest(msgspec.Struct, frozen=True):
     """All records put together."""
 
@@ -45,6 +75,8 @@ class Manifest(msgspec.Struct, frozen=True):
     current: int | None = None
     system: Mapping[str, TableTopic] = {}
     pulse: int = 0
+    choices: Choices = Choices()
+    asked: Asked = Asked()
 
     @property
     def current_generation(self) -> Generation | None:
@@ -64,6 +96,8 @@ _generations = msgspec.json.Decoder(Generation)
 _currents = msgspec.json.Decoder(Current)
 _systems = msgspec.json.Decoder(SystemTables)
 _pulses = msgspec.json.Decoder(Pulse)
+_choices = msgspec.json.Decoder(Choices)
+_asked = msgspec.json.Decoder(Asked)
 
 
 def encode_generation(generation: Generation) -> tuple[bytes, bytes]:
@@ -86,6 +120,14 @@ def encode_pulse(at: int) -> tuple[bytes, bytes]:
     return _PULSE, msgspec.json.encode(Pulse(at))
 
 
+def encode_choices(choices: Choices) -> tuple[bytes, bytes]:
+    return _CHOICES, msgspec.json.encode(choices)
+
+
+def encode_asked(asked: Asked) -> tuple[bytes, bytes]:
+    return _ASKED, msgspec.json.encode(asked)
+
+
 def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
     """The manifest after one more record; an unknown key is a newer version's and is kept out."""
     if key == _CURRENT and value is not None:
@@ -94,6 +136,10 @@ def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
         return msgspec.structs.replace(manifest, system=_systems.decode(value).tables)
     if key == _PULSE and value is not None:
         return msgspec.structs.replace(manifest, pulse=_pulses.decode(value).at)
+    if key == _CHOICES and value is not None:
+        return msgspec.structs.replace(manifest, choices=_choices.decode(value))
+    if key == _ASKED and value is not None:
+        return msgspec.structs.replace(manifest, asked=_asked.decode(value))
     if key.startswith(_GENERATION):
         number = int(key.removeprefix(_GENERATION))
         others = {n: g for n, g in manifest.generations.items() if n != number}

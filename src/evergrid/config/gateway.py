@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TypeVar
 
 from evergrid.config.addresses import ASKED_FOR, HIGHEST_PORT, LISTEN, ORIGIN
 from evergrid.config.amounts import memory, moment
-from evergrid.config.document import Branch, Items, Scalar
+from evergrid.config.lists import listed
 from evergrid.config.section import Section
 from evergrid.config.settings import Gateway, GatewayLimits, Tls
-from evergrid.config.values import BOOLEAN, FILE, Value, duration, whole
-
-T = TypeVar("T")
+from evergrid.config.values import BOOLEAN, FILE, duration, whole
 
 KEY_FILE = "keys.yaml"
 
@@ -23,8 +20,8 @@ def read_gateway(section: Section, base: Path, data_dir: Path) -> Gateway:
     return Gateway(
         host=section.value("host", LISTEN),
         port=section.value("port", whole(0, HIGHEST_PORT)),
-        hosts=_listed(section, "hosts", ASKED_FOR),
-        origins=_listed(section, "origins", ORIGIN),
+        hosts=listed(section, "hosts", ASKED_FOR),
+        origins=listed(section, "origins", ORIGIN),
         tls=_read_tls(section.section("tls"), base),
         behind_proxy=section.value("behind_proxy", BOOLEAN),
         keys=_file(section, "keys", base) if "keys" in section else data_dir / KEY_FILE,
@@ -60,21 +57,3 @@ def _read_limits(section: Section) -> GatewayLimits:
         views=section.value("views", many),
         exports=section.value("exports", whole(1, 1000)),
     )
-
-
-def _listed(section: Section, key: str, value: Value[T]) -> tuple[T, ...]:
-    """A list of values; an environment variable has them in one text, with commas between."""
-    node = section.node(key)
-    if isinstance(node, Items):
-        entries = Branch(node.place, {str(i): item for i, item in enumerate(node.items)})
-    elif isinstance(node, Scalar):
-        texts = [] if node.null else [text.strip() for text in node.text.split(",")]
-        entries = Branch(
-            node.place,
-            {str(i): Scalar(node.place, text) for i, text in enumerate(texts)},
-        )
-    else:
-        section.value(key, value)  # reports keys and values where a list should be
-        return ()
-    listing = Section(entries, (*section.path, key), section.problems)
-    return tuple(dict.fromkeys(listing.value(number, value) for number in listing.names))

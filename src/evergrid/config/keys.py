@@ -96,6 +96,7 @@ KEYS = Fixed(
         "retention": Fixed({"default": _RETENTION, "tables": Named(_RETENTION)}),
         "limits": Fixed(_leaves("message_bytes", "nesting", "quarantine_characters")),
         "missing_topics": _LEAF,
+        "control": Fixed(_leaves("topic", "allow", "grace", "drain", "generations")),
         "spark": Fixed(
             {
                 **_leaves("master", "driver_memory", "shuffle_partitions", "batch"),

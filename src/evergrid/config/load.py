@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from evergrid.config.connections import read_kafka
+from evergrid.config.control import read_control
 from evergrid.config.document import Branch, parse
 from evergrid.config.environment import override
 from evergrid.config.gateway import read_gateway
@@ -107,9 +108,14 @@ def _read(root: Section, file: Path | None, base: Path, vault: Vault) -> Setting
         sources={name: source for name, source in sources.items() if source},
         joins=joins,
         system_tables=system_tables,
-        retention=read_retention(root.section("retention"), tables),
+        retention=read_retention(root.section("retention"), tables, system_tables),
         limits=_read_limits(root.section("limits")),
         missing_topics=root.value("missing_topics", choice(MissingTopics)),
+        control=read_control(
+            root.section("control"),
+            [source.topic for source in sources.values() if source],
+            internal.prefix,
+        ),
         spark=_read_spark(root.section("spark")),
         gateway=read_gateway(root.section("gateway"), base, data_dir),
     )

@@ -6,6 +6,7 @@ All values here are checked and frozen; nothing downstream validates again.
 from __future__ import annotations
 
 import enum
+import fnmatch
 from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Self
@@ -13,9 +14,18 @@ from typing import Self
 import msgspec
 
 from evergrid.config.secrets import shown
+from evergrid.model.control import topic_words, type_words
 from evergrid.model.join import Join
 from evergrid.model.source import Source
-from evergrid.model.table import Retention, Table, joined_table, quarantine_table, raw_table
+from evergrid.model.table import (
+    Retention,
+    Table,
+    control_table,
+    joined_table,
+    quarantine_table,
+    raw_table,
+    status_table,
+)
 
 
 class _Guarded(msgspec.Struct, frozen=True):
@@ -106,6 +116,24 @@ class MissingTopics(enum.Enum):
     WAIT = "wait"
 
 
+class Control(msgspec.Struct, frozen=True):
+    """How the pipeline may be changed while it runs.
+
+    `topic` carries the control messages; `allow` are patterns of topics that they may name.
+    What a replaced generation leaves stays for `grace_seconds` (None: for ever), up to
+    `generations` in all; its queries run on for `drain_seconds`, for gateways that are late.
+    """
+
+    topic: str
+    allow: tuple[str, ...]
+    grace_seconds: int | None
+    drain_seconds: int
+    generations: int
+
+    def allows(self, topic: str) -> bool:
+        return any(fnmatch.fnmatchcase(topic, pattern) for pattern in self.allow)
+
+
 class Spark(_Guarded, frozen=True):
     """`master` ``local`` means: in this process, with as many slots as the topics need."""
 
@@ -179,6 +207,7 @@ class Settings(msgspec.Struct, frozen=True):
     retention: Mapping[str, Retention]
     limits: Limits
     missing_topics: MissingTopics
+    control: Control
     spark: Spark
     gateway: Gateway
 
@@ -192,6 +221,19 @@ class Settings(msgspec.Struct, frozen=True):
             joined_table(join, self.sources, self.retention[join.table])
             for join in self.joins.values()
         )
+
+    def system(self) -> tuple[Table, ...]:
+        """The tables that belong to no generation."""
+        return (self.quarantine(), self.control_raw(), self.orchestrator_status())
+
+    def control_raw(self) -> Table:
+        name = self.system_tables.control_raw
+        return control_table(name, self.retention[name])
+
+    def orchestrator_status(self) -> Table:
+        name = self.system_tables.orchestrator_status
+        chosen = (*topic_words(self.sources).values(), *type_words(self.joins).values())
+        return status_table(name, chosen, self.retention[name])
 
     def quarantine(self) -> Table:
         name = self.system_tables.quarantine

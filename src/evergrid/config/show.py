@@ -9,7 +9,16 @@ import yaml
 
 from evergrid.config.amounts import spell_bytes, spell_moment
 from evergrid.config.defaults import join_columns
-from evergrid.config.settings import Connection, Gateway, GatewayLimits, Kafka, Settings, Spark, Tls
+from evergrid.config.settings import (
+    Connection,
+    Control,
+    Gateway,
+    GatewayLimits,
+    Kafka,
+    Settings,
+    Spark,
+    Tls,
+)
 from evergrid.config.sources import KAFKA_TIME
 from evergrid.config.values import spell_duration
 from evergrid.model.join import Join
@@ -46,6 +55,7 @@ def show(settings: Settings) -> str:
             "quarantine_characters": limits.quarantine_characters,
         },
         "missing_topics": settings.missing_topics.value,
+        "control": _control(settings.control),
         "spark": _spark(settings.spark.shown()),
         "gateway": _gateway(settings.gateway),
     }
@@ -131,6 +141,16 @@ def _retention(retention: Mapping[str, Retention]) -> dict[str, Shown]:
 def _kept(retention: Retention) -> Shown:
     age = spell_duration(retention.age_seconds)
     return {"age": age} if retention.rows is None else {"rows": retention.rows, "age": age}
+
+
+def _control(control: Control) -> dict[str, Shown]:
+    return {
+        "topic": control.topic,
+        "allow": list(control.allow),
+        "grace": spell_duration(control.grace_seconds),
+        "drain": spell_duration(control.drain_seconds),
+        "generations": control.generations,
+    }
 
 
 def _spark(spark: Spark) -> dict[str, Shown]:

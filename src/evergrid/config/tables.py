@@ -12,6 +12,8 @@ from evergrid.config.values import AGE, TABLE, whole
 from evergrid.model.table import Retention
 
 ROWS = whole(1, 1_000_000_000)
+# Of what was asked and done: few rows, which say something however old they are.
+_HISTORY = Retention(rows=10_000)
 
 
 def read_system_tables(section: Section) -> SystemTables:
@@ -51,8 +53,13 @@ def _wanted(root: Section) -> Iterator[tuple[Section, str, str]]:
                 yield section, "table", node.text if node else name
 
 
-def read_retention(section: Section, tables: tuple[str, ...]) -> dict[str, Retention]:
-    """What each table keeps: its own numbers where given, else the default ones."""
+def read_retention(
+    section: Section, tables: tuple[str, ...], system: SystemTables
+) -> dict[str, Retention]:
+    """What each table keeps: its own numbers where given, else the default ones.
+
+    The default speaks of messages; the pipeline's own history is kept otherwise.
+    """
     default = section.section("default")
     common = Retention(default.value("rows", ROWS), default.value("age", AGE))
     own = section.section("tables")
@@ -60,7 +67,11 @@ def read_retention(section: Section, tables: tuple[str, ...]) -> dict[str, Reten
         if name not in tables:
             remedy = suggestion(name, tables, f"Known tables: {', '.join(tables)}.")
             own.report(f"there is no table {quoted(name)}", remedy, name)
-    return {table: _retention(own.section(table), common) for table in dict.fromkeys(tables)}
+    history = (system.control_raw, system.orchestrator_status)
+    return {
+        table: _retention(own.section(table), _HISTORY if table in history else common)
+        for table in dict.fromkeys(tables)
+    }
 
 
 def _retention(section: Section, common: Retention) -> Retention:

@@ -25,6 +25,7 @@ NEVER = "never"
 _WHOLE = re.compile(r"-?(0|[1-9][0-9_]{0,17})")
 _DURATION = re.compile(r"([1-9][0-9]{0,9})([smhd])")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_TOPIC_PATTERN = re.compile(r"[A-Za-z0-9._*?\[\]!-]{1,249}")
 _HOST = r"(?:[A-Z_]+://)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}"
 _BOOTSTRAP = re.compile(rf"{_HOST}(?:\s*,\s*{_HOST})*")
 _PROPERTY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
@@ -97,6 +98,11 @@ TOPIC = _text(
     _is_topic,
     "the name of a Kafka topic: 1 to 249 letters, digits, dots, _ and -",
     "Write the topic's name as Kafka lists it.",
+)
+TOPIC_PATTERN = _text(
+    _TOPIC_PATTERN.fullmatch,
+    "the name of a topic or a pattern of names such as users*, with *, ? and [...]",
+    "Write a topic's name, with * for any letters.",
 )
 PREFIX = _text(
     lambda text: _is_topic(text) and len(text) <= LONGEST_NAME,

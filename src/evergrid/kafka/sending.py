@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import msgspec
 from confluent_kafka import KafkaError, Message, Producer
@@ -39,6 +40,7 @@ class Sender:
         *,
         timestamp_ms: int = 0,
         partition: int = -1,
+        headers: Mapping[str, str] | None = None,
         sent: list[Sent | None] | None = None,
     ) -> None:
         """Hand over one message; its place is put into `sent` at the index it was given."""
@@ -61,6 +63,7 @@ class Sender:
                     key,
                     partition=partition,
                     timestamp=timestamp_ms,
+                    headers=[(name, text.encode()) for name, text in (headers or {}).items()],
                     on_delivery=delivered,
                 )
             except BufferError:  # the broker is slower than we are: wait for it

@@ -15,12 +15,14 @@ from evergrid.model.table import Table
 class State(enum.Enum):
     """Where a generation is in its life; only the current one is on screens.
 
-    One that was replaced is removed, so it has no state.
+    One that was replaced is retiring while what it left is kept, and then gone.
     """
 
     PREPARING = "preparing"
     READY = "ready"
     CURRENT = "current"
+    RETIRING = "retiring"
+    GONE = "gone"
     FAILED = "failed"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -135,6 +135,48 @@ def joined_table(join: Join, sources: Mapping[str, Source], retention: Retention
         row_id=driving.identity + other.identity if pairs else driving.identity,
         order=(TIME_COLUMN.name, *driving.identity, *(other.identity if pairs else ())),
         version=() if pairs else other.position,
+        retention=retention,
+    )
+
+
+def control_table(name: str, retention: Retention) -> Table:
+    """The control topic's messages, each with its verdict; it belongs to no generation."""
+    return Table(
+        name=name,
+        columns=(
+            Column("message", TEXT),
+            Column("verdict", TEXT),
+            Column("reason", TEXT),
+            Column("generation", INTEGER),
+            Column("by", TEXT),
+            Column("decided", TIMESTAMP),
+            TIME_COLUMN,
+            PARTITION_COLUMN,
+            OFFSET_COLUMN,
+        ),
+        row_id=(PARTITION_COLUMN.name, OFFSET_COLUMN.name),
+        order=(TIME_COLUMN.name, PARTITION_COLUMN.name, OFFSET_COLUMN.name),
+        retention=retention,
+    )
+
+
+def status_table(name: str, chosen: Iterable[str], retention: Retention) -> Table:
+    """One row for each generation; `chosen` are the columns that say what it is made of."""
+    return Table(
+        name=name,
+        columns=(
+            Column("generation", INTEGER),
+            Column("state", TEXT),
+            *(Column(column, TEXT) for column in chosen),
+            Column("rows", INTEGER),
+            Column("progress", TEXT),
+            Column("lastApplied", TIMESTAMP),
+            Column("lastError", TEXT),
+            Column("changed", TIMESTAMP),
+            TIME_COLUMN,
+        ),
+        row_id=("generation",),
+        order=(TIME_COLUMN.name, "generation"),
         retention=retention,
     )
 

@@ -1,0 +1,122 @@
+"""Control messages as bytes: read strictly, since each one changes what everybody sees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from evergrid.config.settings import Settings
+from evergrid.config.values import TOPIC
+from evergrid.model.control import Request, topic_words, type_words
+from evergrid.model.errors import DataError
+from evergrid.model.join import JoinType
+
+LARGEST_BYTES = 16 * 1024
+BY_HEADER = "evergrid.by"  # who sent it, as far as the sender says
+
+
+def read_request(value: bytes | None, settings: Settings) -> Request:
+    """What a message asks for; DataError with the reason when that cannot be."""
+    fields = _fields(value)
+    topics, types = topic_fields(settings), type_fields(settings)
+    unknown = [name for name in fields if name not in topics and name not in types]
+    if unknown:
+        known = ", ".join((*topics, *types))
+        raise DataError(f"there is no {unknown[0][:80]!r} to set; it can be one of {known}")
+    request = Request(
+        topics={
+            source: _topic(settings, name, fields[name])
+            for name, source in topics.items()
+            if fields.get(name) is not None
+        },
+        types={
+            join: _type(name, fields[name])
+            for name, join in types.items()
+            if fields.get(name) is not None
+        },
+    )
+    if request == Request():
+        raise DataError(f"it asks for nothing; name one of {', '.join((*topics, *types))}")
+    return request
+
+
+def write_request(request: Request, settings: Settings) -> bytes:
+    """The message that asks for it."""
+    words = topic_words(settings.sources)
+    fields = {words[source]: topic for source, topic in request.topics.items()}
+    kinds = type_words(settings.joins)
+    fields |= {kinds[join]: kind.value for join, kind in request.types.items()}
+    return json.dumps(fields).encode()
+
+
+def topic_fields(settings: Settings) -> dict[str, str]:
+    """Field → the source whose topic it names."""
+    return {word: source for source, word in topic_words(settings.sources).items()}
+
+
+def type_fields(settings: Settings) -> dict[str, str]:
+    """Field → the join whose type it names; a single join has a short one too."""
+    long = {f"{join}JoinType": join for join in settings.joins}
+    return {word: join for join, word in type_words(settings.joins).items()} | long
+
+
+def why_not_allowed(settings: Settings, topic: str) -> str:
+    """Why this topic may not be asked for; empty when it may."""
+    prefix = f"{settings.internal_topics.prefix}."
+    if topic.startswith(prefix) or topic == settings.control.topic:
+        return f"topic {topic} is one of Evergrid's own"
+    if not settings.control.allows(topic):
+        patterns = ", ".join(settings.control.allow) or "none"
+        return f"topic {topic} is not allowed; control.allow has {patterns}"
+    return ""
+
+
+def _topic(settings: Settings, name: str, value: object) -> str:
+    if not isinstance(value, str) or not TOPIC.accepts(value):
+        raise DataError(f"{name} is {_shown(value)}, expected {TOPIC.expected}")
+    if reason := why_not_allowed(settings, value):
+        raise DataError(f"{name}: {reason}")
+    return value
+
+
+def _type(name: str, value: object) -> JoinType:
+    kinds = [kind.value for kind in JoinType]
+    if not isinstance(value, str) or value not in kinds:
+        raise DataError(f"{name} is {_shown(value)}, expected one of {', '.join(kinds)}")
+    return JoinType(value)
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)[:80]
+
+
+def _fields(value: bytes | None) -> Mapping[str, object]:
+    if value is None:
+        raise DataError("it has no value")
+    if len(value) > LARGEST_BYTES:
+        raise DataError(f"it has {len(value):,} bytes; at most {LARGEST_BYTES:,} are read")
+    try:
+        found = json.loads(
+            value.decode(), object_pairs_hook=_once, parse_constant=_refuse("a number")
+        )
+    except UnicodeDecodeError:
+        raise DataError("it is not UTF-8 text") from None
+    except (ValueError, RecursionError):
+        raise DataError("it is not valid JSON") from None
+    if not isinstance(found, dict):
+        raise DataError("it is not a JSON object")
+    return found
+
+
+def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise DataError("it has the same field twice")
+    return fields
+
+
+def _refuse(what: str) -> Callable[[str], object]:
+    def refuse(text: str) -> object:
+        raise DataError(f"{text} is not {what}")
+
+    return refuse
