@@ -16,6 +16,7 @@ from tests.browser.tables import account, final, place_all, user
 from tests.browser.visitor import AWAY, Visitor
 
 TABLES = ("users_ui", "accounts_ui", "final_ui")
+PART_MISSING = "A part of the page could not be loaded"
 
 
 def metrics(gateway: LocalGateway) -> dict[str, str]:
@@ -128,17 +129,35 @@ def test_a_new_generation_is_followed_by_itself(visitor: Visitor) -> None:
     assert len(visitor.sockets) == 1
 
 
-def test_a_page_that_cannot_be_loaded_is_loaded_when_the_gateway_is_back(
-    away: Visitor, way: FaultProxy
-) -> None:
+def without_a_part(away: Visitor, way: FaultProxy) -> Page:
+    """A page that was cut off, and then needed a part of itself that it has not loaded."""
     way.refuse()
     way.cut()
     page = away.page
     expect(TableReader(page, "users_ui").status).to_contain_text("Reconnecting since")
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Quarantine").click()
-    expect(page.get_by_text("A part of the page could not be loaded")).to_be_visible()
+    expect(page.get_by_text(PART_MISSING)).to_be_visible()
+    return page
+
+
+def test_a_page_that_cannot_be_loaded_is_loaded_when_the_gateway_is_back(
+    away: Visitor, way: FaultProxy
+) -> None:
+    page = without_a_part(away, way)
+    way.heal()
+    expect(page.get_by_text(PART_MISSING)).to_be_hidden()
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()
+    TableReader(page, "users_ui").is_live()
+
+
+def test_a_page_that_has_just_reloaded_itself_leaves_it_to_the_user(
+    away: Visitor, way: FaultProxy
+) -> None:
+    page = without_a_part(away, way)
+    page.evaluate("sessionStorage.setItem('evergrid.reloaded', String(Date.now()))")
     way.heal()
     page.get_by_role("button", name="Reload the page").click()
+    expect(page.get_by_text(PART_MISSING)).to_be_hidden()
     expect(page.get_by_role("button", name="Log out")).to_be_visible()
     TableReader(page, "users_ui").is_live()
 
