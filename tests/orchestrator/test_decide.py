@@ -1,4 +1,4 @@
-"""What a start does with what it finds."""
+"""What is done with what was found, by values alone."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import pytest
 
 from evergrid.changelog.manifest import Manifest
 from evergrid.config import load
-from evergrid.config.settings import Settings
+from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.generation import Generation, SourceTopic, State, Times
-from evergrid.orchestrator.decide import Begin, Resume, decide, grown_topics, missing_topics
+from evergrid.orchestrator import decide
 
 FOUND = {"users": TopicInfo("users", "id-1", 2), "accounts": TopicInfo("accounts", "id-2", 2)}
+SECOND = 1_000_000
 
 
 @pytest.fixture
@@ -20,7 +21,9 @@ def settings() -> Settings:
     return load(None, {})
 
 
-def generation(settings: Settings, state: State = State.CURRENT, number: int = 3) -> Generation:
+def generation(
+    settings: Settings, state: State = State.CURRENT, number: int = 3, ended: int = 0
+) -> Generation:
     return Generation(
         number=number,
         state=state,
@@ -31,56 +34,133 @@ def generation(settings: Settings, state: State = State.CURRENT, number: int = 3
             for name, source in settings.sources.items()
         },
         tables={},
-        times=Times(created=1),
+        times=Times(created=1, ended=ended),
     )
 
 
-def manifest(current: Generation) -> Manifest:
-    return Manifest({current.number: current}, current.number)
+def manifest(*generations: Generation, current: int | None = None) -> Manifest:
+    return Manifest({one.number: one for one in generations}, current)
 
 
-def test_an_empty_manifest_begins_the_first(settings: Settings) -> None:
-    assert decide(settings, Manifest(), FOUND, checkpoints=False) == Begin(1, "")
+def numbers(found: list[Generation]) -> list[int]:
+    return [one.number for one in found]
 
 
-def test_the_current_generation_goes_on(settings: Settings) -> None:
-    found = generation(settings)
-    assert decide(settings, manifest(found), FOUND, checkpoints=True) == Resume(found)
+@pytest.mark.parametrize("state", [State.READY, State.CURRENT, State.RETIRING])
+def test_a_whole_generation_can_go_on(settings: Settings, state: State) -> None:
+    assert decide.why_not(generation(settings, state), FOUND, checkpoints=True) == ""
 
 
-@pytest.mark.parametrize("state", [State.PREPARING, State.READY, State.FAILED])
-def test_one_that_did_not_is_made_anew(settings: Settings, state: State) -> None:
-    decision = decide(settings, manifest(generation(settings, state)), FOUND, checkpoints=True)
-    assert decision == Begin(4, f"generation 3 ended as {state.value}")
+@pytest.mark.parametrize("state", [State.PREPARING, State.FAILED, State.GONE])
+def test_one_that_is_not_whole_cannot(settings: Settings, state: State) -> None:
+    reason = decide.why_not(generation(settings, state), FOUND, checkpoints=True)
+    assert reason == f"generation 3 ended as {state.value}"
 
 
 def test_a_missing_checkpoint_is_never_gone_past(settings: Settings) -> None:
-    decision = decide(settings, manifest(generation(settings)), FOUND, checkpoints=False)
-    assert decision == Begin(4, "the checkpoint of generation 3 is missing")
-
-
-def test_other_settings_mean_another_generation(settings: Settings) -> None:
-    other = load(None, {"EVERGRID_JOINS__FINAL__TYPE": "inner"})
-    decision = decide(other, manifest(generation(settings)), FOUND, checkpoints=True)
-    assert decision == Begin(4, "the configuration has other sources or joins")
+    reason = decide.why_not(generation(settings), FOUND, checkpoints=False)
+    assert reason == "the checkpoint of generation 3 is missing"
 
 
 def test_a_topic_of_the_same_name_is_another_topic(settings: Settings) -> None:
     anew = FOUND | {"users": TopicInfo("users", "id-9", 2)}
-    decision = decide(settings, manifest(generation(settings)), anew, checkpoints=True)
-    assert decision == Begin(4, "topic users was deleted and made anew")
+    reason = decide.why_not(generation(settings), anew, checkpoints=True)
+    assert reason == "topic users was deleted and made anew"
 
 
-def test_numbers_are_never_used_twice(settings: Settings) -> None:
-    failed = generation(settings, State.FAILED, number=7)
-    known = Manifest({3: generation(settings), 7: failed}, current=None)
-    assert decide(settings, known, FOUND, checkpoints=False) == Begin(8, "")
+def test_other_settings_mean_another_generation(settings: Settings) -> None:
+    other = load(None, {"EVERGRID_JOINS__FINAL__TYPE": "inner"})
+    assert decide.is_of(generation(settings), settings)
+    assert not decide.is_of(generation(settings), other)
+
+
+def test_going_back_takes_the_newest_that_is_just_that(settings: Settings) -> None:
+    other = load(None, {"EVERGRID_JOINS__FINAL__TYPE": "inner"})
+    known = manifest(
+        generation(settings, State.RETIRING, 1),
+        generation(settings, State.RETIRING, 2),
+        generation(other, State.RETIRING, 3),
+        generation(settings, State.FAILED, 4),
+        generation(other, State.CURRENT, 5),
+        current=5,
+    )
+    assert numbers(decide.kept_for(known, settings)) == [2, 1]
+
+
+def test_after_a_kill_halves_are_told_from_whole_ones(settings: Settings) -> None:
+    known = manifest(
+        generation(settings, State.RETIRING, 1),
+        generation(settings, State.CURRENT, 2),
+        generation(settings, State.CURRENT, 3),
+        generation(settings, State.READY, 4),
+        generation(settings, State.PREPARING, 5),
+        current=3,
+    )
+    half, whole = decide.interrupted(known)
+    assert (numbers(half), numbers(whole)) == ([5], [2, 4])
+
+
+def control(grace: int | None = 100, generations: int = 3) -> Control:
+    return Control("c", (), grace, 1, generations)
+
+
+def test_what_was_replaced_goes_when_its_time_is_over(settings: Settings) -> None:
+    known = manifest(
+        generation(settings, State.RETIRING, 1, ended=50 * SECOND),
+        generation(settings, State.CURRENT, 2),
+        current=2,
+    )
+    assert decide.overdue(known, control(), 149 * SECOND) == []
+    assert numbers(decide.overdue(known, control(), 150 * SECOND)) == [1]
+    assert decide.overdue(known, control(grace=None), 10**18) == []
+
+
+def test_of_too_many_the_one_that_was_replaced_first_goes_first(settings: Settings) -> None:
+    known = manifest(
+        generation(settings, State.RETIRING, 1, ended=90 * SECOND),  # it was gone back to
+        generation(settings, State.RETIRING, 2, ended=50 * SECOND),
+        generation(settings, State.FAILED, 3, ended=60 * SECOND),
+        generation(settings, State.CURRENT, 4),
+        current=4,
+    )
+    assert decide.overdue(known, control(), 100 * SECOND) == []
+    assert numbers(decide.overdue(known, control(), 100 * SECOND, coming=True)) == [2]
+    assert numbers(decide.overdue(known, control(generations=2), 100 * SECOND)) == [2]
+
+
+def test_an_error_is_kept_until_something_else_became_current(settings: Settings) -> None:
+    current = msgspec.structs.replace(
+        generation(settings, State.CURRENT, 2), times=Times(created=1, current=50)
+    )
+    before = generation(settings, State.FAILED, 1, ended=49)
+    after = [generation(settings, State.FAILED, n, ended=50 + n) for n in range(3, 10)]
+    assert numbers(decide.made_good(manifest(before, current, *after, current=2))) == [1, 3, 4]
+    lost = generation(settings, State.FAILED, 2, ended=99)
+    assert decide.made_good(manifest(lost, current=2)) == []
 
 
 def test_missing_and_grown_topics_are_named(settings: Settings) -> None:
     only_users = {"users": FOUND["users"]}
-    assert missing_topics(settings.sources, only_users) == ["accounts"]
+    assert decide.missing_topics(settings.sources, only_users) == ["accounts"]
     wider = FOUND | {"users": msgspec.structs.replace(FOUND["users"], partitions=3)}
     known = {"users": 2, "accounts": 2}
-    assert grown_topics(generation(settings), wider, known) == ["users"]
-    assert grown_topics(generation(settings), FOUND, known) == []
+    assert decide.grown_topics(generation(settings), wider, known) == ["users"]
+    assert decide.grown_topics(generation(settings), FOUND, known) == []
+
+
+def test_there_are_slots_for_two_of_the_largest_that_may_be_asked_for(settings: Settings) -> None:
+    small = {"users": 2, "accounts": 2}
+    one = decide.slots_of(settings, small, 2)
+    assert one == 2 + 2 + (2 + 2 + 2)
+    assert decide.slots_to_open(settings, small) == 2 * one + 8
+    foreseen = decide.slots_to_open(settings, small | {"users_v2": 6, "elsewhere": 99})
+    assert foreseen == 2 * (6 + 6 + (6 + 6 + 2)) + 8
+    assert decide.slots_to_open(settings, small | {"users_v2": 5000}) == 2 * 200 + 8
+
+
+def test_topics_that_need_more_are_refused_with_a_sentence() -> None:
+    assert decide.too_large(10, 10, 20) == ""
+    assert decide.too_large(11, 10, 20) == (
+        "its topics and joins need 11 of Spark's slots, and 10 are free beside the 10 of the "
+        "generation that runs"
+    )

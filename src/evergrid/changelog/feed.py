@@ -226,7 +226,8 @@ class Feed:
         return bool((wanted - self._followed.keys()) & there)
 
 
-# One that calls itself current is still coming until the manifest names it.
+# One that calls itself current is still coming until the manifest names it. It need not be a
+# newer one: people go back.
 _COMING = (State.PREPARING, State.READY, State.CURRENT)
 
 
@@ -237,7 +238,7 @@ def _wanted(manifest: Manifest) -> list[tuple[TableTopic, int]]:
     wanted = [(target, 0) for target in manifest.system.values()]
     wanted += _of(current) if current is not None else []
     for number, generation in manifest.generations.items():
-        if generation.state in _COMING and (current is None or number > current.number):
+        if generation.state in _COMING and number != manifest.current:
             wanted += _of(generation)
     return wanted
 

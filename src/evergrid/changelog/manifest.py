@@ -3,7 +3,8 @@
 A compacted topic with one partition. Keys: ``generation:N`` for each generation,
 ``current`` for the number that screens show, ``system`` for the tables that belong to no
 generation, ``pulse`` for the pipeline's sign of life, ``choices`` for what may be asked for,
-``asked`` for what control messages have changed so far. A null value under ``generation:N``
+``asked`` for what control messages have changed so far, ``numbered`` for the highest number that
+a generation ever had. A null value under ``generation:N``
 says that it is gone.
 """
 
@@ -22,6 +23,7 @@ _SYSTEM = b"system"
 _PULSE = b"pulse"
 _CHOICES = b"choices"
 _ASKED = b"asked"
+_NUMBERED = b"numbered"
 _GENERATION = b"generation:"
 
 
@@ -68,6 +70,12 @@ class Asked(msgspec.Struct, frozen=True):
         return Request(self.topics, self.types)
 
 
+class Numbered(msgspec.Struct, frozen=True):
+    """No number is used twice, whatever became of its generation."""
+
+    highest: int
+
+
 class Manifest(msgspec.Struct, frozen=True):
     """All records put together."""
 
@@ -77,6 +85,7 @@ class Manifest(msgspec.Struct, frozen=True):
     pulse: int = 0
     choices: Choices = Choices()
     asked: Asked = Asked()
+    highest: int = 0
 
     @property
     def current_generation(self) -> Generation | None:
@@ -88,8 +97,16 @@ class Manifest(msgspec.Struct, frozen=True):
         return {**self.system, **(generation.tables if generation else {})}
 
     def same_tables(self, other: Manifest) -> bool:
-        """Whether nothing but the pulse differs."""
-        return msgspec.structs.replace(self, pulse=other.pulse) == other
+        """Whether the same changelogs are to be read, up to the same ends."""
+        return (
+            self.current == other.current
+            and self.system == other.system
+            and _readable(self) == _readable(other)
+        )
+
+
+def _readable(manifest: Manifest) -> dict[int, tuple[object, ...]]:
+    return {number: (one.state, one.tables) for number, one in manifest.generations.items()}
 
 
 _generations = msgspec.json.Decoder(Generation)
@@ -98,6 +115,7 @@ _systems = msgspec.json.Decoder(SystemTables)
 _pulses = msgspec.json.Decoder(Pulse)
 _choices = msgspec.json.Decoder(Choices)
 _asked = msgspec.json.Decoder(Asked)
+_numbered = msgspec.json.Decoder(Numbered)
 
 
 def encode_generation(generation: Generation) -> tuple[bytes, bytes]:
@@ -128,6 +146,10 @@ def encode_asked(asked: Asked) -> tuple[bytes, bytes]:
     return _ASKED, msgspec.json.encode(asked)
 
 
+def encode_numbered(highest: int) -> tuple[bytes, bytes]:
+    return _NUMBERED, msgspec.json.encode(Numbered(highest))
+
+
 def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
     """The manifest after one more record; an unknown key is a newer version's and is kept out."""
     if key == _CURRENT and value is not None:
@@ -140,6 +162,8 @@ def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
         return msgspec.structs.replace(manifest, choices=_choices.decode(value))
     if key == _ASKED and value is not None:
         return msgspec.structs.replace(manifest, asked=_asked.decode(value))
+    if key == _NUMBERED and value is not None:
+        return msgspec.structs.replace(manifest, highest=_numbered.decode(value).highest)
     if key.startswith(_GENERATION):
         number = int(key.removeprefix(_GENERATION))
         others = {n: g for n, g in manifest.generations.items() if n != number}

@@ -25,7 +25,7 @@ _CATCH_UP_SECONDS = 60.0
 
 
 class Record(msgspec.Struct, frozen=True):
-    """One message of an internal topic."""
+    """One message of an internal topic; with its headers where they were asked for."""
 
     topic: str
     partition: int
@@ -33,13 +33,21 @@ class Record(msgspec.Struct, frozen=True):
     timestamp_ms: int
     key: bytes | None
     value: bytes | None
+    headers: Mapping[str, bytes] = {}
 
 
 class TopicReader:
     """Follows topics from given offsets; knows when it has reached where they ended."""
 
-    def __init__(self, connection: Connection, starts: Mapping[str, Mapping[int, int]]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        starts: Mapping[str, Mapping[int, int]],
+        *,
+        headers: bool = False,
+    ) -> None:
         self._connection = connection
+        self._headers = headers
         # Compaction and retention may take the beginning while we read: then it is not there
         # to be shown either. The mark of a partition's end comes even when its last
         # messages were compacted away.
@@ -64,7 +72,7 @@ class TopicReader:
         for message in first + (self._consumer.consume(_BATCH, timeout=0) if first else []):
             error = message.error()
             if error is None:
-                record = _record(message)
+                record = _record(message, self._headers)
                 self._next[record.topic, record.partition] = record.offset + 1
                 records.append(record)
             elif error.code() == KafkaError._PARTITION_EOF:
@@ -130,8 +138,12 @@ def fold(manifest: Manifest, batches: Iterable[list[Record]]) -> Manifest:
     return manifest
 
 
-def _record(message: Message) -> Record:
+def _record(message: Message, headers: bool) -> Record:
     topic, partition, offset = message.topic(), message.partition(), message.offset()
     if topic is None or partition is None or offset is None:
         raise LinkError("a message came without its place", remedy="This is a client's fault.")
-    return Record(topic, partition, offset, message.timestamp()[1], message.key(), message.value())
+    given = dict(message.headers() or ()) if headers else {}
+    kept = {name: value for name, value in given.items() if isinstance(value, bytes)}
+    return Record(
+        topic, partition, offset, message.timestamp()[1], message.key(), message.value(), kept
+    )

@@ -14,7 +14,7 @@ from evergrid.demo.view import View, Words
 from evergrid.model.generation import Generation, State
 from evergrid.model.join import Join
 from evergrid.model.table import Column, Role, Table
-from evergrid.orchestrator.progress import sentence
+from evergrid.orchestrator.status import sentence
 
 _STALE_SECONDS = 4.0
 _MOST_STEPS = 40

@@ -76,6 +76,18 @@ def describe(connection: Connection, names: Iterable[str]) -> dict[str, TopicInf
     return _Asker(connection).describe(sorted(set(names)))
 
 
+def partitions(connection: Connection) -> dict[str, int]:
+    """Every topic that this user may see, with its number of partitions."""
+    asker = _Asker(connection)
+    try:
+        metadata = asker.admin.list_topics(timeout=_ASK_SECONDS)
+    except KafkaException as error:
+        raise asker.link_error("list the topics", error.args[0]) from None
+    return {
+        name: len(topic.partitions) for name, topic in metadata.topics.items() if not topic.error
+    }
+
+
 def create(connection: Connection, topics: Iterable[NewTopicSpec]) -> None:
     """Make topics and return when they can be used; one that exists stays as it is."""
     wanted = {spec.name: spec for spec in topics}
@@ -163,14 +175,14 @@ class _Asker:
             failure: KafkaError = error.args[0]
             if failure.code() == fine:
                 return None
-            told = self._link_error(doing, failure)
+            told = self.link_error(doing, failure)
             if failure.code() in _MOVING:
                 raise _Moving(told.what, where=told.where, remedy=told.remedy) from None
             raise told from None
         except TimeoutError:
-            raise self._link_error(doing, KafkaError(clients.TIMED_OUT)) from None
+            raise self.link_error(doing, KafkaError(clients.TIMED_OUT)) from None
 
-    def _link_error(self, doing: str, failure: KafkaError) -> LinkError:
+    def link_error(self, doing: str, failure: KafkaError) -> LinkError:
         self.admin.poll(0)  # hands over what was heard
         if failure.code() in (clients.TIMED_OUT, clients.TRANSPORT) and self._heard:
             failure = self._heard
@@ -180,7 +192,7 @@ class _Asker:
         deadline = time.monotonic() + _SETTLE_SECONDS
         while not done():
             if time.monotonic() > deadline:
-                raise self._link_error(doing, KafkaError(clients.TIMED_OUT))
+                raise self.link_error(doing, KafkaError(clients.TIMED_OUT))
             time.sleep(_LOOK_SECONDS)
 
     def describe(self, names: Sequence[str]) -> dict[str, TopicInfo]:

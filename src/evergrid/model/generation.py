@@ -70,7 +70,10 @@ class Times(msgspec.Struct, frozen=True):
 
 
 class Generation(msgspec.Struct, frozen=True):
-    """Everything there is to know about one generation."""
+    """Everything there is to know about one generation.
+
+    `cause` is the row id of the control message that asked for it; empty: the configuration.
+    """
 
     number: int
     state: State
@@ -81,3 +84,4 @@ class Generation(msgspec.Struct, frozen=True):
     times: Times
     progress: Progress | None = None
     error: str = ""
+    cause: str = ""

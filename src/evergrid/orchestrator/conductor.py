@@ -1,47 +1,50 @@
-"""Keeps one generation running, and puts another in its place when it cannot go on.
+"""Keeps what is wanted on the screens: one generation runs, another is made beside it.
 
-The order in which things become true, so that a kill at any moment can be made good:
+Control messages and the configuration say what is wanted. As long as what runs is not that, a
+generation is prepared; when it is ready, one record of the manifest is the switch:
 
-1. The generation's topics exist and the manifest has it as preparing.
-2. Its tables hold all history (bootstrap).
-3. The manifest has it as ready, with the ends of its changelogs.
-4. Its real-time queries run.
-5. The manifest names it as current. This one record is the switch.
-6. What generations before it left is removed.
+1.–4. The generation is prepared (`preparation`).
+5. The manifest names it as current.
+6. The one before is retiring: its queries run on for a short drain, its topics and checkpoints
+   stay for the grace time, so that going back is quick. Then it is gone (`retirement`).
 
-A start that finds a generation short of step 5 makes it anew; after step 5 it goes on from
-the checkpoint.
+Every turn looks at what is, and does what is missing. A broker that is away only makes it
+wait, and a kill at any moment is made good by the next start.
 """
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NoReturn
 
-from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.reader import load_manifest
-from evergrid.changelog.writer import ManifestWriter
+from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.jars import Jars
-from evergrid.kafka.topics import TopicInfo
-from evergrid.model.errors import ConfigError, LinkError
+from evergrid.model.control import Verdict
+from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.generation import Generation, State
-from evergrid.orchestrator import generations
-from evergrid.orchestrator.decide import Begin, decide, missing_topics
+from evergrid.orchestrator import decide, generations
+from evergrid.orchestrator.control import ControlTopic
+from evergrid.orchestrator.docket import Docket
 from evergrid.orchestrator.heart import Heart
-from evergrid.orchestrator.progress import ProgressTeller
+from evergrid.orchestrator.offer import Offer
+from evergrid.orchestrator.preparation import CalledOff, Preparation, Prepared, Task, find_topics
+from evergrid.orchestrator.registry import Registry
+from evergrid.orchestrator.retirement import Retirement
 from evergrid.orchestrator.supervisor import Supervisor
-from evergrid.pipeline.bootstrap import bootstrap
-from evergrid.pipeline.plan import Plan, generation_folder, slots_needed
-from evergrid.pipeline.session import Session, end_session, open_session
+from evergrid.orchestrator.workshop import Workshop
+from evergrid.pipeline.plan import Plan
 
 Say = Callable[[str], None]
 
+_TURN_SECONDS = 0.2
+_COUNT_SECONDS = 5.0
 _LOOK_SECONDS = 1.0
 _LONGEST_WAIT_SECONDS = 30.0
+_MOST_TRIES = 5  # of what a control message asks for, when something passing is in the way
 
 
 class Conductor:
@@ -51,155 +54,254 @@ class Conductor:
         self, settings: Settings, jars: Jars, say: Say, spark_started: Callable[[], None]
     ) -> None:
         self._settings = settings
-        self._jars = jars
         self._say = say
-        self._spark_started = spark_started
-        self._writer: ManifestWriter | None = None
-        self._spark: Session | None = None
-        self._heart: Heart | None = None
+        self._workshop = Workshop(settings, jars, say, spark_started)
+        connection, prefix = settings.kafka.internal, settings.internal_topics.prefix
+        system = generations.make_system_topics(settings)
+        writer = ManifestWriter(connection, prefix)
+        writer.system(system)
+        # A writer of its own: when the broker is away, both wait, and neither for the other.
+        self._heart = Heart(ManifestWriter(connection, prefix))
+        tables = settings.system_tables
+        self._verdicts = TableWriter(connection, system[tables.control_raw])
+        self._registry = Registry(
+            settings,
+            load_manifest(connection, prefix),
+            writer,
+            TableWriter(connection, system[tables.orchestrator_status]),
+        )
+        self._retirement = Retirement(settings, self._registry, say)
+        self._offer = Offer(settings, self._registry)
+        self._control = ControlTopic(settings, say)
+        self._docket = Docket(settings, self._registry.manifest.asked)
+        self._current: Supervisor | None = None
+        self._preparation: Preparation | None = None
+        self._reason = self._lost = self._trouble = ""
+        self._tries = 0
+        self._wait = _LOOK_SECONDS
+        self._not_before = self._count_at = 0.0
 
     def run(self) -> NoReturn:
         """Run until stopped from outside (by an exception in this thread)."""
-        settings = self._settings
-        system = generations.make_system_topics(settings)
-        self._writer = ManifestWriter(settings.kafka.internal, settings.internal_topics.prefix)
-        self._writer.system(system)
-        # A writer of its own: when the broker is away, both wait, and neither for the other.
-        self._heart = Heart(
-            ManifestWriter(settings.kafka.internal, settings.internal_topics.prefix)
-        )
         self._heart.start()
-        found = self._source_topics()
-        manifest = load_manifest(settings.kafka.internal, settings.internal_topics.prefix)
-        generation, reason = self._resume_or_begin(manifest, found)
-        ran = False
+        self._begin()
         while True:
-            if generation is None:
-                generation = self._prepare_again(reason) if ran else self._prepare(reason)
-            ran = True
-            reason = self._keep_running(generation)
-            self._say(f"Generation {generation.number} cannot go on: {reason}. Starting another.")
-            self._writer.generation(generations.ended(generation, State.FAILED, reason))
-            generation = None
+            self._workshop.check()
+            try:
+                self._turn()
+                self._note("")
+            except LinkError as error:
+                self._note(f"{error.sentence()} Going on when that is over.")
+                time.sleep(_LOOK_SECONDS)
+            time.sleep(_TURN_SECONDS)
 
     def close(self) -> None:
-        if self._heart is not None:
-            self._heart.stop()
-        if self._spark is not None:
-            end_session(self._spark)
+        self._heart.stop()
+        self._workshop.close()
 
-    def _resume_or_begin(
-        self, manifest: Manifest, found: Mapping[str, TopicInfo]
-    ) -> tuple[Generation | None, str]:
-        decision = decide(self._settings, manifest, found, self._has_checkpoints(manifest))
-        if isinstance(decision, Begin):
-            return None, decision.reason
-        self._say(f"Going on with generation {decision.generation.number} from its checkpoint.")
-        return decision.generation, ""
+    # The start
 
-    def _has_checkpoints(self, manifest: Manifest) -> bool:
-        """Whether each join's checkpoint is there. Ingest has no state to lose."""
-        current = manifest.current_generation
+    def _begin(self) -> None:
+        """Go on with what is on the screens, if that can be; the turns see to the rest."""
+        asked = self._registry.manifest.asked
+        self._docket.take(self._control.open(asked), self._control.topic_id)
+        self._retirement.after_a_kill()
+        self._await_topics()
+        current = self._registry.manifest.current_generation
         if current is None:
-            return False
-        folder = generation_folder(self._settings, current.number)
-        return all((folder / f"join-{name}" / "metadata").exists() for name in current.joins)
+            return
+        self._reason = self._why_not(current)
+        if not self._reason:
+            self._say(f"Going on with generation {current.number} from its checkpoint.")
+            spark = self._workshop.session(self._docket.wanted)
+            self._current = Supervisor(Plan(spark, self._settings, current), self._say)
+            self._current.start()
+            self._say_live(current)
+            if not decide.is_of(current, self._docket.wanted) and not self._docket.cause:
+                self._reason = "the configuration has other sources or joins"
 
-    def _prepare_again(self, reason: str) -> Generation:
-        """A generation after one that ran: what keeps it from preparing is waited out."""
-        wait = _LOOK_SECONDS
-        while True:
+    def _await_topics(self) -> None:
+        """Wait for missing source topics, or end with a sentence, as the settings say.
+
+        Of topics that a message has just named, its verdict will tell.
+        """
+        said = ""
+        while not self._docket.cause:
             try:
-                return self._prepare(reason)
-            except LinkError as error:
-                wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
-                self._say(f"{error.sentence()} Trying again in {wait:.0f} s.")
-                time.sleep(wait)
-
-    def _prepare(self, reason: str) -> Generation:
-        """Steps 1 to 3 for the next generation."""
-        settings, writer = self._settings, self._manifest_writer()
-        found = self._source_topics()
-        manifest = load_manifest(settings.kafka.internal, settings.internal_topics.prefix)
-        number = max(manifest.generations, default=0) + 1
-        why = f" because {reason}" if reason else ""
-        self._say(f"Preparing generation {number}{why}.")
-        generation = generations.begin(settings, number, found)
-        writer.generation(generation)
-        teller = ProgressTeller(generation, writer, self._say)
-        bootstrap(Plan(self._session(generation), settings, generation), teller.tell)
-        generation = generations.ready(settings, generation)
-        writer.generation(generation)
-        return generation
-
-    def _keep_running(self, generation: Generation) -> str:
-        """Steps 4 to 6; returns why the generation cannot go on."""
-        plan = Plan(self._session(generation), self._settings, generation)
-        supervisor = Supervisor(plan, self._say)
-        supervisor.start()
-        self._make_current(generation)
-        return supervisor.watch()
-
-    def _make_current(self, generation: Generation) -> None:
-        settings, writer = self._settings, self._manifest_writer()
-        writer.generation(generations.current(generation))
-        writer.current(generation.number)
-        tables = ", ".join(generation.tables)
-        self._say(f"Generation {generation.number} is live: {tables}.")
-        manifest = load_manifest(settings.kafka.internal, settings.internal_topics.prefix)
-        for number, other in manifest.generations.items():
-            if number < generation.number:
-                self._remove(other)
-
-    def _remove(self, generation: Generation) -> None:
-        """Take away what a generation before the current one left."""
-        settings = self._settings
-        topics.delete(
-            settings.kafka.internal, [table.topic for table in generation.tables.values()]
-        )
-        shutil.rmtree(generation_folder(settings, generation.number), ignore_errors=True)
-        self._manifest_writer().forget(generation.number)
-
-    def _session(self, generation: Generation) -> Session:
-        """The one session, opened when it is known how many slots the topics need."""
-        if self._spark is None:
-            needed = slots_needed(generation, self._settings.spark.shuffle_partitions)
-            self._say("Starting Spark.")
-            # Room for a second generation beside the first, and for partitions to come.
-            self._spark = open_session(self._settings, self._jars, 2 * needed + 8)
-            self._spark_started()
-        return self._spark
-
-    def _source_topics(self) -> dict[str, TopicInfo]:
-        """The source topics as they are; waits for missing ones if the settings say so."""
-        settings = self._settings
-        names = [source.topic for source in settings.sources.values()]
-        said: list[str] = []
-        while True:
-            found = topics.describe(settings.kafka.source, names)
-            missing = missing_topics(settings.sources, found)
-            if not missing:
-                return found
-            if settings.missing_topics is MissingTopics.FAIL:
-                raise _no_such_topic(settings, missing)
-            if missing != said:
-                self._say(f"Waiting for {_topics(missing)} to be created.")
-                said = missing
+                find_topics(self._docket.wanted)
+                return
+            except ConfigError as error:
+                if self._settings.missing_topics is MissingTopics.FAIL:
+                    raise ConfigError(
+                        error.what,
+                        where=error.where,
+                        remedy="Create what is missing, correct sources.*.topic, or set "
+                        "missing_topics: wait.",
+                    ) from None
+                missing = error.what.removesuffix(" does not exist").removesuffix(" do not exist")
+                if missing != said:
+                    self._say(f"Waiting for {missing} to be created.")
+                    said = missing
             time.sleep(_LOOK_SECONDS)
+            self._hear()
 
-    def _manifest_writer(self) -> ManifestWriter:
-        assert self._writer is not None
-        return self._writer
+    def _why_not(self, generation: Generation) -> str:
+        """Why a generation cannot go on from its checkpoint; empty when it can."""
+        names = [source.topic for source in generation.sources.values()]
+        found = topics.describe(self._settings.kafka.source, names)
+        return decide.why_not(generation, found, self._workshop.has_checkpoints(generation))
 
+    # One turn
 
-def _topics(names: list[str]) -> str:
-    return ("topic " if len(names) == 1 else "topics ") + ", ".join(names)
+    def _turn(self) -> None:
+        self._hear()
+        self._look_after()
+        self._steer()
+        self._write_down()
+        busy = self._preparation.task.number if self._preparation else None
+        self._retirement.turn(busy)
+        self._offer.turn()
+        self._count()
 
+    def _hear(self) -> None:
+        messages = self._control.hear(self._docket.asked)
+        if messages:
+            self._docket.take(messages, self._control.topic_id)
 
-def _no_such_topic(settings: Settings, missing: list[str]) -> ConfigError:
-    verb = "does" if len(missing) == 1 else "do"
-    return ConfigError(
-        f"{_topics(missing)} {verb} not exist",
-        where=f"Kafka at {settings.kafka.source.bootstrap}",
-        remedy="Create what is missing, correct sources.*.topic, or set missing_topics: wait.",
-    )
+    def _look_after(self) -> None:
+        """Keep the current generation running; say so when that has become impossible."""
+        if self._current is None:
+            return
+        self._lost = self._lost or self._current.look()
+        if not self._lost:
+            return
+        generation = self._registry.manifest.generations[self._current.generation.number]
+        self._registry.put(generations.ended(generation, State.FAILED, self._lost))
+        self._say(f"Generation {generation.number} cannot go on: {self._lost}. Starting another.")
+        self._current, self._reason, self._lost = None, self._lost, ""
+
+    def _steer(self) -> None:
+        """Prepare what is wanted, unless it runs or is being prepared."""
+        wanted = self._docket.wanted
+        if self._preparation is not None:
+            if self._preparation.task.settings != wanted:
+                self._preparation.call_off()
+            if self._preparation.outcome is not None:
+                self._conclude(self._preparation)
+        elif self._current is not None and decide.is_of(self._current.generation, wanted):
+            self._settle_what_runs(self._current.generation.number)
+        elif time.monotonic() >= self._not_before:
+            self._prepare(wanted)
+
+    def _settle_what_runs(self, number: int) -> None:
+        if not self._docket.cause:
+            return
+        current = self._registry.manifest.generations[number]
+        if current.cause == self._docket.cause:  # applied, and then the pipeline was killed
+            self._docket.settle(Verdict.APPLIED, "", number)
+        else:
+            reason = f"Generation {number}, which runs, is just that."
+            self._docket.settle(Verdict.IGNORED, reason, number)
+
+    def _prepare(self, wanted: Settings) -> None:
+        kept = next((g for g in self._kept(wanted) if not self._why_not(g)), None)
+        number = kept.number if kept else self._registry.take_number()
+        current = self._current.generation if self._current else None
+        self._retirement.make_room(kept.number if kept else None)
+        try:
+            spark = self._workshop.session(wanted)
+            self._workshop.check_room(wanted, current)
+        except ConfigError as error:
+            self._failed(error, number, None)
+            return
+        why = f" because {self._reason}" if self._reason else ""
+        why = f", asked for by control message {self._docket.cause}" if self._docket.cause else why
+        self._say(f"Preparing generation {number}{why}.")
+        self._docket.preparing(number)
+        task = Task(wanted, self._docket.cause, number, kept, current)
+        self._preparation = Preparation(task, spark, self._registry, self._say)
+
+    def _kept(self, wanted: Settings) -> list[Generation]:
+        return decide.kept_for(self._registry.manifest, wanted)
+
+    # How a preparation ended
+
+    def _conclude(self, preparation: Preparation) -> None:
+        outcome = preparation.outcome
+        if isinstance(outcome, Prepared) and preparation.task.settings == self._docket.wanted:
+            self._switch(outcome)
+        elif isinstance(outcome, Prepared):
+            outcome.supervisor.stop()
+            self._dispose(preparation)
+        elif isinstance(outcome, CalledOff):
+            self._dispose(preparation)
+        elif outcome is not None:
+            self._failed(outcome, preparation.task.number, preparation.generation)
+        self._preparation = None
+
+    def _switch(self, prepared: Prepared) -> None:
+        """Steps 5 and 6."""
+        generation = generations.current(prepared.generation)
+        self._registry.put(generation)
+        self._registry.make_current(generation)
+        self._say_live(generation)
+        if self._current is not None:
+            self._retirement.drain(self._current)
+        self._current = prepared.supervisor
+        self._docket.settle(Verdict.APPLIED, "", generation.number)
+        self._reason, self._tries, self._wait = "", 0, _LOOK_SECONDS
+
+    def _dispose(self, preparation: Preparation) -> None:
+        """It is not wanted any more; what was kept before is kept on."""
+        self._say(f"Generation {preparation.task.number} is not wanted any more.")
+        if preparation.task.kept is not None:
+            self._registry.put(preparation.task.kept)
+        elif preparation.generation is not None:
+            self._retirement.discard(preparation.generation)
+
+    def _failed(self, error: EvergridError, number: int, generation: Generation | None) -> None:
+        """Say it where it will be read; try again when it may pass, or when nothing else runs."""
+        text = error.sentence()
+        if generation is None:
+            cause = self._docket.cause
+            self._registry.put(generations.refused(self._docket.wanted, number, text, cause))
+        else:
+            self._retirement.fail(generation, text)
+        self._tries += 1
+        final = isinstance(error, ConfigError) or self._tries >= _MOST_TRIES
+        if self._docket.cause and final:
+            runs = self._current.generation.number if self._current else 0
+            on = f" Generation {runs} runs on." if runs else ""
+            self._say(f"Generation {number} failed: {text}{on}")
+            self._docket.settle(Verdict.FAILED, text, number)
+            self._tries, self._wait = 0, _LOOK_SECONDS
+        elif self._registry.manifest.current is None and isinstance(error, ConfigError):
+            raise error
+        else:
+            self._wait = min(2 * self._wait, _LONGEST_WAIT_SECONDS)
+            self._not_before = time.monotonic() + self._wait
+            self._say(f"{text} Trying again in {self._wait:.0f} s.")
+
+    # What is written
+
+    def _write_down(self) -> None:
+        """Verdicts first: what is settled is not read again."""
+        for row_id, row in self._docket.rows().items():
+            self._verdicts.put(row)
+            self._docket.written(row_id, row)
+        self._registry.remember(self._docket.asked)
+
+    def _count(self) -> None:
+        if self._current is None or time.monotonic() < self._count_at:
+            return
+        self._count_at = time.monotonic() + _COUNT_SECONDS
+        generation = self._registry.manifest.generations[self._current.generation.number]
+        self._registry.count(generation, generations.rows_made(self._settings, generation))
+
+    def _say_live(self, generation: Generation) -> None:
+        self._say(f"Generation {generation.number} is live: {', '.join(generation.tables)}.")
+
+    def _note(self, trouble: str) -> None:
+        if trouble and trouble != self._trouble:
+            self._say(trouble)
+        self._trouble = trouble

@@ -1,81 +1,113 @@
-"""What to do with what was found at the start. Pure: values in, a decision out."""
+"""What to do with what was found. Pure: values in, a decision out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import msgspec
+from collections.abc import Iterable, Mapping
 
 from evergrid.changelog.manifest import Manifest
-from evergrid.config.settings import Settings
+from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.generation import Generation, State
 from evergrid.model.source import Source
+from evergrid.pipeline.plan import slots_needed
+
+# Beside a generation that runs: for one that is coming, and for partitions to come.
+_SPARE_SLOTS = 8
+_MOST_FORESEEN = 200  # slots of a generation that might be asked for
+
+_MOST_FAILED = 5  # whose errors stay to be read
+
+_LIVE = (State.PREPARING, State.READY, State.CURRENT, State.RETIRING)
 
 
-class Resume(msgspec.Struct, frozen=True):
-    """Go on with this generation from its checkpoint."""
-
-    generation: Generation
-
-
-class Begin(msgspec.Struct, frozen=True):
-    """Make a generation with this number; `reason` says why the old one cannot go on."""
-
-    number: int
-    reason: str
+def is_of(generation: Generation, settings: Settings) -> bool:
+    """Whether the generation is what the settings ask for."""
+    return generation.sources == settings.sources and generation.joins == settings.joins
 
 
-Decision = Resume | Begin
+def why_not(generation: Generation, found: Mapping[str, TopicInfo], checkpoints: bool) -> str:
+    """Why a generation cannot go on from its checkpoint; empty when it can.
 
-
-def decide(
-    settings: Settings,
-    manifest: Manifest,
-    found: Mapping[str, TopicInfo],
-    checkpoints: bool,
-) -> Decision:
-    """Resume the current generation if it is what the settings ask for and all of it is there.
-
-    `found` are the source topics as they are now; `checkpoints` is whether the current
-    generation's checkpoints exist.
+    `found` are the source topics as they are now; `checkpoints` is whether its own exist.
     """
-    following = max(manifest.generations, default=0) + 1
-    current = manifest.current_generation
-    if current is None:
-        return Begin(following, "")
-    reason = why_not(settings, current, found, checkpoints)
-    return Begin(following, reason) if reason else Resume(current)
-
-
-def why_not(
-    settings: Settings,
-    current: Generation,
-    found: Mapping[str, TopicInfo],
-    checkpoints: bool,
-) -> str:
-    """Why `current` cannot go on; empty when it can."""
-    if current.state is not State.CURRENT:
-        return f"generation {current.number} ended as {current.state.value}"
-    if current.sources != settings.sources or current.joins != settings.joins:
-        return "the configuration has other sources or joins"
+    if generation.state not in (State.READY, State.CURRENT, State.RETIRING):
+        return f"generation {generation.number} ended as {generation.state.value}"
     if not checkpoints:
-        return f"the checkpoint of generation {current.number} is missing"
-    return changed_topic(current, found)
+        return f"the checkpoint of generation {generation.number} is missing"
+    return changed_topic(generation, found)
 
 
-def changed_topic(current: Generation, found: Mapping[str, TopicInfo]) -> str:
+def kept_for(manifest: Manifest, settings: Settings) -> list[Generation]:
+    """Replaced generations that are just what is asked for, the newest first."""
+    kept = [
+        one
+        for one in manifest.generations.values()
+        if one.state is State.RETIRING and is_of(one, settings)
+    ]
+    return sorted(kept, key=lambda one: -one.number)
+
+
+def interrupted(manifest: Manifest) -> tuple[list[Generation], list[Generation]]:
+    """What a pipeline that was killed left: generations to make nothing of, and complete ones
+    that were never shown, or not taken back."""
+    others = [one for number, one in manifest.generations.items() if number != manifest.current]
+    half = [one for one in others if one.state is State.PREPARING]
+    whole = [one for one in others if one.state in (State.READY, State.CURRENT)]
+    return half, whole
+
+
+def overdue(
+    manifest: Manifest, control: Control, now: int, coming: bool = False
+) -> list[Generation]:
+    """Replaced generations whose time is over, or that are too many: the oldest first.
+
+    `coming` says that room for one more is needed.
+    """
+    kept = sorted(
+        (one for one in manifest.generations.values() if one.state is State.RETIRING),
+        key=lambda one: (one.times.ended, one.number),
+    )
+    live = sum(one.state in _LIVE for one in manifest.generations.values()) + coming
+    most = max(0, live - control.generations)
+    grace = control.grace_seconds
+    return [
+        one
+        for index, one in enumerate(kept)
+        if index < most or (grace is not None and now >= one.times.ended + grace * 1_000_000)
+    ]
+
+
+def made_good(manifest: Manifest) -> list[Generation]:
+    """Failed generations whose errors need not be read any more: another became current since,
+    or many have failed after them."""
+    current = manifest.current_generation
+    failed = sorted(
+        (
+            one
+            for one in manifest.generations.values()
+            if one.state is State.FAILED and one.number != manifest.current
+        ),
+        key=lambda one: one.number,
+    )
+    since = current.times.current if current else 0
+    return [one for one in failed if one.times.ended < since] + [
+        one for one in failed[:-_MOST_FAILED] if one.times.ended >= since
+    ]
+
+
+def changed_topic(generation: Generation, found: Mapping[str, TopicInfo]) -> str:
     """Which source topic is not the one that the generation read; empty when all are."""
-    for name, source in current.sources.items():
+    for name, source in generation.sources.items():
         info = found.get(source.topic)
-        if info is not None and info.topic_id != current.topics[name].topic_id:
+        if info is not None and info.topic_id != generation.topics[name].topic_id:
             return f"topic {source.topic} was deleted and made anew"
     return ""
 
 
-def missing_topics(sources: Mapping[str, Source], found: Mapping[str, TopicInfo]) -> list[str]:
+def missing_topics(sources: Mapping[str, Source], found: Iterable[str]) -> list[str]:
     """Source topics that do not exist."""
-    return sorted(source.topic for source in sources.values() if source.topic not in found)
+    there = set(found)
+    return sorted(source.topic for source in sources.values() if source.topic not in there)
 
 
 def grown_topics(
@@ -86,4 +118,29 @@ def grown_topics(
         source.topic
         for source in current.sources.values()
         if source.topic in found and found[source.topic].partitions > known[source.topic]
+    )
+
+
+def slots_of(wanted: Settings | Generation, partitions: Mapping[str, int], shuffle: int) -> int:
+    """Slots that its sources and joins take; `partitions` by topic."""
+    counts = {name: partitions.get(source.topic, 1) for name, source in wanted.sources.items()}
+    return slots_needed(wanted.joins, counts, shuffle)
+
+
+def slots_to_open(settings: Settings, partitions: Mapping[str, int]) -> int:
+    """Slots for two generations at once, of the largest topics that may be asked for."""
+    largest = max((n for name, n in partitions.items() if settings.control.allows(name)), default=1)
+    shuffle = settings.spark.shuffle_partitions
+    foreseen = slots_needed(settings.joins, dict.fromkeys(settings.sources, largest), shuffle)
+    now = slots_of(settings, partitions, shuffle)
+    return 2 * max(now, min(foreseen, _MOST_FORESEEN)) + _SPARE_SLOTS
+
+
+def too_large(needed: int, taken: int, slots: int) -> str:
+    """Why topics that take so many slots cannot be read beside what runs; empty if they can."""
+    if needed <= slots - taken:
+        return ""
+    return (
+        f"its topics and joins need {needed} of Spark's slots, and {slots - taken} are free "
+        f"beside the {taken} of the generation that runs"
     )

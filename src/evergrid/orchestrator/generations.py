@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping
 
@@ -12,8 +13,10 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.generation import Generation, SourceTopic, State, TableTopic, Times
+from evergrid.model.join import Join, JoinType
 from evergrid.model.source import Edge, Source
 from evergrid.model.table import Table
+from evergrid.pipeline.plan import generation_folder
 
 
 def now() -> int:
@@ -24,14 +27,21 @@ def now() -> int:
 def make_system_topics(settings: Settings) -> dict[str, TableTopic]:
     """The manifest's topic and those of tables that belong to no generation."""
     connection, own = settings.kafka.internal, settings.internal_topics
-    table = settings.quarantine()
-    name = system_topic(own.prefix, table.name)
-    spec = changelog_spec(name, own, table.retention, settings.limits)
-    topics.create(connection, [manifest_spec(own), spec])
-    return {table.name: TableTopic(table, name, own.partitions)}
+    placed = {
+        table.name: TableTopic(table, system_topic(own.prefix, table.name), own.partitions)
+        for table in settings.system()
+    }
+    specs = [
+        changelog_spec(target.topic, own, target.table.retention, settings.limits)
+        for target in placed.values()
+    ]
+    topics.create(connection, [manifest_spec(own), *specs])
+    return placed
 
 
-def begin(settings: Settings, number: int, found: Mapping[str, TopicInfo]) -> Generation:
+def begin(
+    settings: Settings, number: int, found: Mapping[str, TopicInfo], cause: str
+) -> Generation:
     """A generation that reads the sources as they are now, with empty changelogs."""
     own = settings.internal_topics
     tables = (*settings.raw_tables(), *settings.joined_tables())
@@ -55,7 +65,13 @@ def begin(settings: Settings, number: int, found: Mapping[str, TopicInfo]) -> Ge
         },
         tables=placed,
         times=Times(created=now()),
+        cause=cause,
     )
+
+
+def begin_again(generation: Generation, cause: str) -> Generation:
+    """One that was replaced, on its way back."""
+    return msgspec.structs.replace(generation, state=State.PREPARING, error="", cause=cause)
 
 
 def ready(settings: Settings, generation: Generation) -> Generation:
@@ -84,6 +100,22 @@ def current(generation: Generation) -> Generation:
     )
 
 
+def refused(settings: Settings, number: int, error: str, cause: str) -> Generation:
+    """One that could not even begin, for the record."""
+    at = now()
+    return Generation(
+        number=number,
+        state=State.FAILED,
+        sources=settings.sources,
+        joins=settings.joins,
+        topics={},
+        tables={},
+        times=Times(created=at, ended=at),
+        error=error,
+        cause=cause,
+    )
+
+
 def ended(generation: Generation, state: State, error: str = "") -> Generation:
     return msgspec.structs.replace(
         generation,
@@ -92,6 +124,38 @@ def ended(generation: Generation, state: State, error: str = "") -> Generation:
         progress=None,
         times=msgspec.structs.replace(generation.times, ended=now()),
     )
+
+
+def clear(settings: Settings, generation: Generation) -> None:
+    """Take away its topics and checkpoints."""
+    topics.delete(settings.kafka.internal, [table.topic for table in generation.tables.values()])
+    shutil.rmtree(generation_folder(settings, generation.number), ignore_errors=True)
+
+
+def rows_made(settings: Settings, generation: Generation) -> int:
+    """How many rows its joined tables have got; of all its tables where nothing is joined.
+
+    Taken from the ends of changelogs, so what a crash made Spark write again counts again.
+    A left or as-of join has a row for each message of its driving side, however often it was
+    corrected; all changes of an inner join are new rows.
+    """
+    counted = [_counted(generation, join) for join in generation.joins.values()]
+    if not counted:
+        counted = [(name, name) for name in generation.tables]
+    total = 0
+    for shown, counting in counted:
+        target = generation.tables[counting]
+        ends = topics.offsets(settings.kafka.internal, target.topic, Edge.LATEST)
+        most = generation.tables[shown].table.retention.rows
+        total += min(sum(ends.values()), sum(ends.values()) if most is None else most)
+    return total
+
+
+def _counted(generation: Generation, join: Join) -> tuple[str, str]:
+    """A joined table, and the one whose changes are its rows."""
+    if join.type is JoinType.INNER:
+        return join.table, join.table
+    return join.table, generation.sources[join.source_of(join.driving)].table
 
 
 def _placed(settings: Settings, number: int, table: Table) -> TableTopic:

@@ -8,13 +8,12 @@ from collections.abc import Callable, Mapping
 from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.errors import LinkError
+from evergrid.model.generation import Generation
 from evergrid.orchestrator.decide import changed_topic, grown_topics, missing_topics
 from evergrid.pipeline.failures import Cause, Failure, cause_of
 from evergrid.pipeline.plan import Plan
 from evergrid.pipeline.running import RunningQueries
-from evergrid.pipeline.session import is_alive
 
-_LOOK_SECONDS = 0.5
 _TOPICS_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 30.0
 # A query that falls so often in a row, with Kafka well, has a checkpoint that is damaged in
@@ -34,30 +33,35 @@ class Supervisor:
         self._due: dict[str, float] = {}
         self._falls: dict[str, int] = {}
         self._trouble = ""
+        self._next_look = 0.0
         self._partitions: Mapping[str, int] = {}
 
     def start(self) -> None:
         self._partitions = {name: info.partitions for name, info in self._source_topics().items()}
         self._start_all()
 
-    def watch(self) -> str:
-        """Keep the queries running; returns the reason when that has become impossible."""
-        next_look = 0.0
-        while True:
-            if not is_alive(self._plan.spark):
-                raise LinkError(
-                    "Spark's process ended by itself",
-                    remedy=f"See {self._plan.settings.data_dir / 'log' / 'spark.log'}; "
-                    "started again, the pipeline goes on from its checkpoint.",
-                )
-            lost = self._look_at_queries()
-            if not lost and time.monotonic() >= next_look:
-                next_look = time.monotonic() + _TOPICS_SECONDS
-                lost = self._look_at_topics()
-            if lost:
-                self._queries.stop_all()
-                return lost
-            time.sleep(_LOOK_SECONDS)
+    @property
+    def generation(self) -> Generation:
+        return self._plan.generation
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """What the names of each query's consumer groups begin with."""
+        return self._queries.groups
+
+    def look(self) -> str:
+        """Restart what fell over; returns the reason when the generation cannot go on."""
+        lost = self._look_at_queries()
+        if not lost and time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + _TOPICS_SECONDS
+            lost = self._look_at_topics()
+        if lost:
+            self._queries.stop_all()
+        return lost
+
+    def stop(self) -> None:
+        """Stop its queries; their checkpoints stay."""
+        self._queries.stop_all()
 
     def _look_at_queries(self) -> str:
         for failure in self._queries.failures():

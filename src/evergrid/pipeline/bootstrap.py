@@ -41,13 +41,28 @@ _ROWS_PER_BATCH = 250_000
 
 
 def bootstrap(plan: Plan, report: Report) -> None:
-    """Fill every table of the generation with its history."""
+    """Fill every table of the generation with its history.
+
+    Whatever `report` raises ends it; so does `call_off`, from another thread.
+    """
     shutil.rmtree(plan.folder, ignore_errors=True)
+    group = _job_group(plan)
     with told_plainly("prepare the past"):
+        plan.spark.sparkContext.setJobGroup(group, group, interruptOnCancel=True)
         for join in plan.generation.joins.values():
             _bootstrap_join(plan, join, report)
         for source in plan.generation.sources.values():
             _bootstrap_source(plan, source, report)
+
+
+def call_off(plan: Plan) -> None:
+    """End the batch jobs of a bootstrap that another thread is busy with."""
+    with told_plainly("end a preparation"):
+        plan.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(_job_group(plan))
+
+
+def _job_group(plan: Plan) -> str:
+    return f"bootstrap of generation {plan.generation.number}"
 
 
 def _bootstrap_join(plan: Plan, join: Join, report: Report) -> None:
@@ -55,11 +70,15 @@ def _bootstrap_join(plan: Plan, join: Join, report: Report) -> None:
     if not total:
         return  # nothing to catch up with: real-time mode begins where the topics begin
     query = catch_up(
-        plan.live_join(join, _ROWS_PER_BATCH),
-        join_query(join),
+        plan.catching_up(join, _ROWS_PER_BATCH),
+        plan.query_name(join_query(join)),
         plan.checkpoint(join_query(join)),
     )
-    _follow(query, f"catching up with the past of {join.table}", total, report)
+    try:
+        _follow(query, f"catching up with the past of {join.table}", total, report)
+    finally:
+        if query.isActive:
+            query.stop()
     ends = _ends(plan, join, query)
     rows = {
         source.name: _count(plan.generation.topics[source.name].start, ends[source.name])
@@ -103,7 +122,7 @@ def _follow(query: StreamingQuery, step: str, total: int, report: Report) -> Non
         finished = bool(query.awaitTermination(_LOOK_SECONDS))
         done = sum(progress["numInputRows"] for progress in query.recentProgress)
         report(Progress(step, min(done, total), total))
-    failure = failure_of(query)
+    failure = failure_of(str(query.name), query)
     if failure is not None:
         raise LinkError(
             f"Spark could not read the past: {failure.text}", where=f"query {query.name}"
@@ -136,7 +155,10 @@ def _counting(plan: Plan, target: TableTopic, expected: int, report: Report) -> 
                 now = sum(topics.offsets(connection, target.topic, Edge.LATEST).values())
             except LinkError:
                 continue  # the job itself will say what is wrong
-            report(Progress(step, min(now - before, expected), expected))
+            try:
+                report(Progress(step, min(now - before, expected), expected))
+            except Exception:
+                return  # called off: the job is ended, and says so to who waits for it
 
     counter = threading.Thread(target=count, name="bootstrap-progress", daemon=True)
     counter.start()

@@ -73,13 +73,14 @@ def told_plainly(doing: str) -> Iterator[None]:
         ) from None
 
 
-def failure_of(query: StreamingQuery) -> Failure | None:
-    """Why `query` is not running; None while it is, or when it was asked to stop."""
+def failure_of(name: str, query: StreamingQuery) -> Failure | None:
+    """Why the query that we call `name` is not running; None while it is, or when it was
+    asked to stop."""
     error = query.exception()
     if error is None:
         return None
     text = str(error)
-    return Failure(query.name or "", cause_of(text), _gist(text))
+    return Failure(name, cause_of(text), _gist(text))
 
 
 def cause_of(text: str) -> Cause:

@@ -18,7 +18,7 @@ from evergrid.pipeline.ingest import ingest_changes
 from evergrid.pipeline.joins import keyed
 from evergrid.pipeline.rows import read_rows
 from evergrid.pipeline.sink import ChangelogSink
-from evergrid.pipeline.sources import Offsets, message_history, message_stream
+from evergrid.pipeline.sources import GROUP, Offsets, message_history, message_stream
 
 INGEST = "ingest"
 
@@ -44,10 +44,36 @@ class Plan(msgspec.Struct, frozen=True):
     def queries(self) -> tuple[str, ...]:
         return (INGEST, *map(join_query, self.generation.joins.values()))
 
-    def live_ingest(self) -> DataFrame:
+    def query_name(self, query: str) -> str:
+        """What Spark calls it: no two that run may have the same name."""
+        return f"g{self.generation.number}.{query}"
+
+    def sources_read_by(self, query: str) -> tuple[Source, ...]:
+        """In the order in which the query reads them."""
+        for join in self.generation.joins.values():
+            if join_query(join) == query:
+                return self.sources_of(join)
+        return tuple(self.generation.sources.values())
+
+    def starts_of(self, query: str) -> Mapping[str, Offsets]:
+        """Where a query without a checkpoint begins, by source."""
+        topics = self.generation.topics
+        return {
+            source.name: topics[source.name].live if query == INGEST else topics[source.name].start
+            for source in self.sources_read_by(query)
+        }
+
+    def live(self, query: str, group: str) -> DataFrame:
+        """The changes of a query as they come; consumer groups have names that begin so."""
+        for join in self.generation.joins.values():
+            if join_query(join) == query:
+                return self._join_stream(join, group)
+        return self._live_ingest(group)
+
+    def _live_ingest(self, group: str) -> DataFrame:
         """All sources in one stream of changes."""
         streams = [
-            self._ingest(source, self._stream(source, self.generation.topics[name].live))
+            self._ingest(source, self._stream(source, self.generation.topics[name].live, group))
             for name, source in self.generation.sources.items()
         ]
         return reduce(DataFrame.unionByName, streams)
@@ -56,12 +82,17 @@ class Plan(msgspec.Struct, frozen=True):
         topic = self.generation.topics[source.name]
         return self._ingest(source, self._history(source, topic.live))
 
-    def live_join(self, join: Join, rows_per_batch: int | None = None) -> DataFrame:
+    def catching_up(self, join: Join, rows_per_batch: int) -> DataFrame:
+        """The live join as micro-batches read it, so many messages of a source at a time."""
+        return self._join_stream(join, GROUP, rows_per_batch)
+
+    def _join_stream(self, join: Join, group: str, rows_per_batch: int | None = None) -> DataFrame:
+        topics = self.generation.topics
         left, right = (
             self._side(
                 join,
                 side,
-                self._stream(source, self.generation.topics[source.name].start, rows_per_batch),
+                self._stream(source, topics[source.name].start, group, rows_per_batch),
             )
             for side, source in self._sides(join)
         )
@@ -82,10 +113,10 @@ class Plan(msgspec.Struct, frozen=True):
         return (Side.LEFT, left), (Side.RIGHT, right)
 
     def _stream(
-        self, source: Source, start: Offsets, rows_per_batch: int | None = None
+        self, source: Source, start: Offsets, group: str, rows_per_batch: int | None = None
     ) -> DataFrame:
         return message_stream(
-            self.spark, self.settings.kafka.source, source.topic, start, rows_per_batch
+            self.spark, self.settings.kafka.source, source.topic, start, group, rows_per_batch
         )
 
     def _history(self, source: Source, end: Offsets) -> DataFrame:
@@ -120,11 +151,15 @@ def generation_folder(settings: Settings, number: int) -> Path:
     return settings.data_dir / "generations" / f"g{number}"
 
 
-def slots_needed(generation: Generation, shuffle_partitions: int) -> int:
-    """Tasks that real-time mode keeps running at once, for as long as the queries run."""
-    partitions = {name: len(topic.start) for name, topic in generation.topics.items()}
-    joins = sum(
+def slots_needed(
+    joins: Mapping[str, Join], partitions: Mapping[str, int], shuffle_partitions: int
+) -> int:
+    """Tasks that real-time mode keeps running at once, for as long as the queries run.
+
+    `partitions` are those of each source.
+    """
+    joined = sum(
         partitions[join.left] + partitions[join.right] + shuffle_partitions
-        for join in generation.joins.values()
+        for join in joins.values()
     )
-    return sum(partitions.values()) + joins
+    return sum(partitions.values()) + joined

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
-from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from evergrid.pipeline.failures import Failure, failure_of, told_plainly
-from evergrid.pipeline.plan import INGEST, Plan, join_query
+from evergrid.pipeline.plan import Plan
+from evergrid.pipeline.sources import GROUP
+
+_starts = itertools.count(1)
 
 
 class RunningQueries:
@@ -18,23 +21,20 @@ class RunningQueries:
         self._plan = plan
         self._queries: dict[str, StreamingQuery] = {}
         self._started: dict[str, float] = {}
+        self.groups: dict[str, str] = {}  # what the names of their consumer groups begin with
 
     def start(self, name: str) -> None:
         """(Re)start one query on its checkpoint."""
         self._started[name] = time.monotonic()
+        # Consumers of an earlier start may linger, and must not be taken for those of this one.
+        group = self.groups[name] = f"{GROUP}-{self._plan.query_name(name)}-{next(_starts)}"
         with told_plainly(f"start query {name}"):
             self._queries[name] = self._plan.sink.live(
-                self._changes(name),
-                name,
+                self._plan.live(name, group),
+                self._plan.query_name(name),
                 self._plan.checkpoint(name),
                 self._plan.settings.spark.batch_seconds,
             )
-
-    def _changes(self, name: str) -> DataFrame:
-        if name == INGEST:
-            return self._plan.live_ingest()
-        joins = self._plan.generation.joins.values()
-        return self._plan.live_join(next(join for join in joins if join_query(join) == name))
 
     def failures(self) -> list[Failure]:
         """The queries that ended by themselves."""
@@ -42,13 +42,14 @@ class RunningQueries:
             return self._failures()
 
     def _failures(self) -> list[Failure]:
-        ended = [query for query in self._queries.values() if not query.isActive]
-        return [failure for query in ended if (failure := failure_of(query)) is not None]
+        ended = [(name, query) for name, query in self._queries.items() if not query.isActive]
+        return [failure for name, query in ended if (failure := failure_of(name, query))]
 
     def seconds_since_start(self, name: str) -> float:
         return time.monotonic() - self._started[name]
 
     def stop_all(self) -> None:
-        for query in self._queries.values():
-            query.stop()
+        with told_plainly("stop its queries"):
+            for query in self._queries.values():
+                query.stop()
         self._queries.clear()

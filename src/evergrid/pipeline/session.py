@@ -113,6 +113,11 @@ def end_session(spark: SparkSession) -> None:
             process.wait()
 
 
+def is_local(settings: Settings) -> bool:
+    """Whether Spark's tasks run in the driver's own process."""
+    return settings.spark.master == "local"
+
+
 def is_alive(spark: SparkSession) -> bool:
     """Whether Spark's process still runs."""
     process = _process(spark)
@@ -128,13 +133,13 @@ def _process(spark: SparkSession) -> subprocess.Popen[bytes] | None:
 def _environment(settings: Settings) -> None:
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    if settings.spark.master.startswith("local"):
+    if is_local(settings):
         # Or Spark binds to an interface that it cannot reach itself.
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 
 
 def _place(settings: Settings, slots: int) -> dict[str, str]:
-    if settings.spark.master == "local":
+    if is_local(settings):
         return {"spark.master": f"local[{slots}]", "spark.driver.host": "127.0.0.1"}
     return {"spark.master": settings.spark.master}
 

@@ -12,6 +12,8 @@ from evergrid.kafka.properties import java_properties
 
 Offsets = Mapping[int, int]
 
+GROUP = "evergrid"  # what the names of all our consumers' groups begin with
+
 _MESSAGE = ("partition", "offset", "timestamp", "value")
 
 
@@ -25,11 +27,13 @@ def message_stream(
     connection: Connection,
     topic: str,
     start: Offsets,
+    group: str,
     rows_per_batch: int | None = None,
 ) -> DataFrame:
     """Messages from `start` on. What vanished before it was read is an error, never a gap.
 
-    Real-time mode takes no `rows_per_batch`; micro-batches show progress by it.
+    `group` begins the name of every consumer's group. Real-time mode takes no
+    `rows_per_batch`; micro-batches show progress by it.
     """
     reader = (
         spark.readStream.format("kafka")
@@ -37,7 +41,7 @@ def message_stream(
         .option("subscribe", topic)
         .option("startingOffsets", _offsets_json(topic, start))
         .option("failOnDataLoss", "true")
-        .option("groupIdPrefix", "evergrid")
+        .option("groupIdPrefix", group)
     )
     if rows_per_batch is not None:
         reader = reader.option("maxOffsetsPerTrigger", str(rows_per_batch))
@@ -55,7 +59,7 @@ def message_history(
         .option("startingOffsets", _offsets_json(topic, start))
         .option("endingOffsets", _offsets_json(topic, end))
         .option("failOnDataLoss", "true")
-        .option("groupIdPrefix", "evergrid")
+        .option("groupIdPrefix", GROUP)
     )
     return reader.load().select(*_MESSAGE)
 

@@ -1,0 +1,136 @@
+"""The control topic: read from its first message on, for as long as the pipeline runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from evergrid.changelog.control import BY_HEADER
+from evergrid.changelog.manifest import Asked
+from evergrid.changelog.reader import Record, TopicReader
+from evergrid.config.settings import Settings
+from evergrid.kafka import topics
+from evergrid.kafka.topics import NewTopicSpec, TopicInfo
+from evergrid.model.errors import LinkError
+from evergrid.model.source import Edge
+
+_LOOK_SECONDS = 10.0
+_PAST_SECONDS = 60.0
+_LONGEST_NAME = 200
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One control message; `ts` in microseconds, `by` who sent it, as far as that was said."""
+
+    partition: int
+    offset: int
+    ts: int
+    value: bytes | None
+    by: str
+
+    @property
+    def row_id(self) -> str:
+        return f"{self.partition}:{self.offset}"
+
+
+class ControlTopic:
+    """Follows the control topic; one that cannot be read is said once, and tried again."""
+
+    def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._connection = settings.kafka.control
+        self._name = settings.control.topic
+        self._say = say
+        self._reader: TopicReader | None = None
+        self._look_at = 0.0
+        self._trouble = ""
+        self.topic_id = ""
+
+    def open(self, asked: Asked) -> list[Message]:
+        """What is there beyond what was acted on before, in the order of time."""
+        try:
+            info = self._topic()
+            starts = topics.offsets(self._connection, self._name, Edge.EARLIEST)
+            ends = topics.offsets(self._connection, self._name, Edge.LATEST)
+            known = asked.next if asked.topic_id == info.topic_id else {}
+            starts = {p: max(at, known.get(p, 0)) for p, at in starts.items()}
+            self._reader = TopicReader(self._connection, {self._name: starts}, headers=True)
+            self.topic_id = info.topic_id
+            past = self._read_to(self._reader, {p: max(end, starts[p]) for p, end in ends.items()})
+        except LinkError as error:
+            self.close()
+            self._note(f"{error.sentence()} Until then nothing can be changed by messages.")
+            self._look_at = time.monotonic() + _LOOK_SECONDS
+            return []
+        self._note("")
+        self._look_at = time.monotonic() + _LOOK_SECONDS
+        return sorted(past, key=lambda one: (one.ts, one.partition, one.offset))
+
+    def hear(self, asked: Asked) -> list[Message]:
+        """What has come since."""
+        if time.monotonic() >= self._look_at:
+            self._look_at = time.monotonic() + _LOOK_SECONDS
+            if self._is_another():
+                self.close()
+        if self._reader is None:
+            return self.open(asked) if time.monotonic() >= self._look_at else []
+        try:
+            return [_message(record) for record in self._reader.read(0.0)]
+        except LinkError as error:
+            self.close()
+            self._note(error.sentence())
+            return []
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        self._look_at = 0.0
+
+    def _topic(self) -> TopicInfo:
+        """The topic, made if it is missing: one partition, so that messages keep their order."""
+        found = topics.describe(self._connection, [self._name])
+        if self._name not in found:
+            replication = self._settings.internal_topics.replication
+            spec = NewTopicSpec(self._name, 1, replication, {"retention.ms": "-1"})
+            topics.create(self._connection, [spec])
+            found = topics.describe(self._connection, [self._name])
+        return found[self._name]
+
+    def _is_another(self) -> bool:
+        """Whether the topic that was read is not there any more."""
+        if self._reader is None:
+            return False
+        try:
+            found = topics.describe(self._connection, [self._name]).get(self._name)
+        except LinkError:
+            return False  # the reader itself waits for the broker
+        return found is None or found.topic_id != self.topic_id
+
+    def _read_to(self, reader: TopicReader, ends: dict[int, int]) -> list[Message]:
+        found: list[Message] = []
+        deadline = time.monotonic() + _PAST_SECONDS
+        while not reader.reached(self._name, ends):
+            found += [_message(record) for record in reader.read()]
+            if time.monotonic() > deadline:
+                raise LinkError(
+                    f"nothing could be read for {_PAST_SECONDS:.0f} seconds",
+                    where=f"topic {self._name}",
+                    remedy="Check the broker's log, and the right to read this topic.",
+                )
+        return found
+
+    def _note(self, trouble: str) -> None:
+        if trouble and trouble != self._trouble:
+            self._say(trouble)
+        elif self._trouble and not trouble:
+            self._say(f"Topic {self._name} can be read again.")
+        self._trouble = trouble
+
+
+def _message(record: Record) -> Message:
+    by = record.headers.get(BY_HEADER, b"").decode(errors="replace")[:_LONGEST_NAME]
+    ts = record.timestamp_ms * 1000
+    return Message(record.partition, record.offset, ts, record.value, by)

@@ -1,0 +1,85 @@
+"""What happens to generations that are not wanted any more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from evergrid.config.settings import Settings
+from evergrid.model.generation import Generation, State
+from evergrid.orchestrator import generations
+from evergrid.orchestrator.decide import interrupted, made_good, overdue
+from evergrid.orchestrator.registry import Registry
+from evergrid.orchestrator.supervisor import Supervisor
+
+
+class Retirement:
+    """Drains, keeps for a while, and takes away. Each turn does what is due, and can be
+    repeated when the broker did not answer."""
+
+    def __init__(self, settings: Settings, registry: Registry, say: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._registry = registry
+        self._say = say
+        self._draining: list[tuple[Supervisor, float]] = []
+
+    def drain(self, supervisor: Supervisor) -> None:
+        """Have its queries run on for a while."""
+        stop_at = time.monotonic() + self._settings.control.drain_seconds
+        self._draining.append((supervisor, stop_at))
+
+    def turn(self, busy: int | None) -> None:
+        """`busy` is the number of a generation that is being prepared."""
+        self.stop_drained()
+        manifest = self._registry.manifest
+        others = [
+            one
+            for number, one in manifest.generations.items()
+            if number not in (manifest.current, busy)
+        ]
+        for one in others:
+            if one.state is State.CURRENT:
+                self._registry.put(generations.ended(one, State.RETIRING))
+        for one in overdue(self._registry.manifest, self._settings.control, generations.now()):
+            if one.number != busy:
+                self._remove(one)
+        for one in made_good(self._registry.manifest):
+            self._remove(one)
+
+    def stop_drained(self, *, at_once: bool = False) -> None:
+        """Stop the queries whose time is over, or all of them: Spark's slots are needed."""
+        for supervisor, stop_at in list(self._draining):
+            if at_once or time.monotonic() >= stop_at:
+                supervisor.stop()
+                self._draining.remove((supervisor, stop_at))
+
+    def make_room(self, kept: int | None) -> None:
+        """Before another generation is prepared; `kept` is one that stays for it."""
+        self.stop_drained(at_once=True)
+        manifest, control = self._registry.manifest, self._settings.control
+        for one in overdue(manifest, control, generations.now(), coming=kept is None):
+            if one.number != kept:
+                self._remove(one)
+
+    def discard(self, generation: Generation) -> None:
+        """Take away one that was called off."""
+        self._remove(generation)
+
+    def fail(self, generation: Generation, error: str) -> None:
+        """Take away all but the record, which says why."""
+        failed = generations.ended(generation, State.FAILED, error)
+        self._registry.put(failed)
+        generations.clear(self._settings, failed)
+
+    def after_a_kill(self) -> None:
+        """What a pipeline left that ended in the middle: halves go, whole ones are kept."""
+        half, whole = interrupted(self._registry.manifest)
+        for one in half:
+            self._say(f"Generation {one.number} was not ready when the pipeline ended.")
+            self._remove(one)
+        for one in whole:
+            self._registry.put(generations.ended(one, State.RETIRING))
+
+    def _remove(self, generation: Generation) -> None:
+        generations.clear(self._settings, generation)
+        self._registry.forget(generation)

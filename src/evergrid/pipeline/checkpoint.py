@@ -1,0 +1,34 @@
+"""What a checkpoint's folder tells: whether it is there, and how far it has come."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from evergrid.model.errors import DataError
+from evergrid.pipeline.plan import Plan
+from evergrid.pipeline.sources import Offsets
+
+
+def positions(plan: Plan, query: str) -> Mapping[str, Offsets]:
+    """Where a query goes on when it is started, by source; DataError when that is damaged."""
+    folder = plan.checkpoint(query)
+    last = max(map(int, _numbered(folder / "commits")), default=None)
+    if last is None:
+        return plan.starts_of(query)
+    sources = plan.sources_read_by(query)
+    try:
+        lines = (folder / "offsets" / str(last)).read_text().splitlines()[2:]  # version, settings
+        return {
+            source.name: {int(p): int(at) for p, at in json.loads(line)[source.topic].items()}
+            for source, line in zip(sources, lines, strict=True)
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise DataError("its offsets cannot be read", where=f"checkpoint {folder}") from None
+
+
+def _numbered(folder: Path) -> list[str]:
+    if not folder.is_dir():
+        return []
+    return [file.name for file in folder.iterdir() if file.name.isdecimal()]

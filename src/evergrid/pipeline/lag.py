@@ -1,0 +1,86 @@
+"""How far behind the live queries are: what their consumers say of themselves.
+
+In real-time mode Spark tells a query's progress when its batch ends, minutes later. The Kafka
+consumers inside know at any time how many messages are ahead of them, and publish it as Java
+management beans; where Spark's tasks run in the driver's process, they can be read there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from py4j.java_gateway import JavaGateway, JavaObject
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from evergrid.pipeline.failures import told_plainly
+
+_BEANS = "kafka.consumer:type=consumer-fetch-manager-metrics,client-id=*,topic=*,partition=*"
+
+Lags = Mapping[tuple[str, int], int]
+
+
+class ConsumerLags:
+    """Reads the lags of one session's consumers."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        gateway: JavaGateway | None = spark.sparkContext._gateway
+        assert gateway is not None, "a session has its Java"
+        self._gateway = gateway
+        self._jvm = gateway.jvm
+        # The bean server's class is closed to reflection; its interface is not.
+        server = self._class("javax.management.MBeanServer")
+        name = self._class("javax.management.ObjectName")
+        self._names = self._method(
+            server, "queryNames", name, self._class("javax.management.QueryExp")
+        )
+        self._attribute = self._method(
+            server, "getAttribute", name, self._class("java.lang.String")
+        )
+
+    def of(self, group: str) -> Lags:
+        """Messages ahead, by topic and partition, of consumers whose group begins so."""
+        with told_plainly("say how far its queries are"):
+            server = self._jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
+            pattern = self._jvm.javax.management.ObjectName(_BEANS)
+            names = self._names.invoke(server, self._objects([pattern, None]))
+            mine = [n for n in names.toArray() if f"-{group}-" in n.getKeyProperty("client-id")]
+            lags: dict[tuple[str, int], int] = {}
+            for name in mine:
+                lag = self._lag(server, name)
+                if lag is not None:
+                    place = (
+                        _plain(name.getKeyProperty("topic")),
+                        int(_plain(name.getKeyProperty("partition"))),
+                    )
+                    lags[place] = lag
+            return lags
+
+    def _lag(self, server: JavaObject, name: JavaObject) -> int | None:
+        """None before its first fetch, or when it has just gone."""
+        try:
+            value = float(self._attribute.invoke(server, self._objects([name, "records-lag"])))
+        except Py4JJavaError:
+            return None
+        return None if math.isnan(value) else int(value)
+
+    def _class(self, name: str) -> JavaObject:
+        return self._jvm.java.lang.Class.forName(name)
+
+    def _method(self, owner: JavaObject, name: str, *parameters: JavaObject) -> JavaObject:
+        kinds = self._gateway.new_array(self._jvm.java.lang.Class, len(parameters))
+        for index, parameter in enumerate(parameters):
+            kinds[index] = parameter
+        return owner.getMethod(name, kinds)
+
+    def _objects(self, values: Sequence[object]) -> JavaObject:
+        array = self._gateway.new_array(self._jvm.java.lang.Object, len(values))
+        for index, value in enumerate(values):
+            array[index] = value
+        return array
+
+
+def _plain(property_: str) -> str:
+    """A bean's property without the quotes that names with odd letters have."""
+    return property_.strip('"')
