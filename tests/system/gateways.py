@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 import re
 import socket
@@ -48,11 +49,15 @@ def gateway_section(port: int, *others: int, **more: object) -> dict[str, object
 class GatewayProcess:
     """`evergrid gateway` on a world's configuration, started and killed at will."""
 
-    def __init__(self, world: World, port: int) -> None:
+    def __init__(self, world: World, port: int, name: str = "gateway") -> None:
+        """`name` tells several of one world apart."""
         self._world = world
+        self._name = name
+        self._port = port
         self.address = f"http://127.0.0.1:{port}"
         self.secret = new_secret()
-        add_key(world.data_dir / "keys.yaml", Key("tests", hashed(self.secret)))
+        key = Key(name, hashed(self.secret), control=True)
+        add_key(world.data_dir / "keys.yaml", key)
         self._process: EvergridProcess | None = None
 
     @property
@@ -62,8 +67,9 @@ class GatewayProcess:
 
     def start(self) -> None:
         """Start it; it serves when this returns."""
-        screen = self._world.folder / "gateway.txt"
-        self._process = EvergridProcess(["gateway", "-c", str(self._world.file)], screen)
+        screen = self._world.folder / f"{self._name}.txt"
+        env = {**os.environ, "EVERGRID_GATEWAY__PORT": str(self._port)}
+        self._process = EvergridProcess(["gateway", "-c", str(self._world.file)], screen, env)
         self._process.wait_for_words(SERVING, PATIENCE)
 
     def kill(self) -> None:

@@ -11,8 +11,9 @@ from decimal import Decimal
 
 from evergrid.client.filters import query_of
 from evergrid.config import load
-from evergrid.model.table import Role
+from evergrid.model.table import Role, Table
 from evergrid.model.types import FieldType, Kind
+from evergrid.testing import oracle
 from evergrid.testing.naive import NaiveTable
 from evergrid.testing.proxy import FaultProxy
 from evergrid.testing.scripted import START_MS, Script, Send, random_case
@@ -52,23 +53,29 @@ class Stage:
         tables = load(self.world.file, {})
         known = (*tables.raw_tables(), *tables.joined_tables(), tables.quarantine())
         table = next(table for table in known if table.name == name)
-        model = NaiveTable(table)
-        decimals = {one.name for one in table.columns if one.type.kind is Kind.DECIMAL}
-        model.rows = {
-            row_id: {
-                column: Decimal(str(value)) if value is not None and column in decimals else value
-                for column, value in row.items()
-            }
-            for row_id, row in self.world.expected(name).items()
+        return painted(table, self.world.expected(name), view)
+
+
+def painted(table: Table, expected: oracle.Table, view: View) -> list[Mapping[str, str]]:
+    """The lines of a view of a table with these rows."""
+    model = NaiveTable(table)
+    decimals = {one.name for one in table.columns if one.type.kind is Kind.DECIMAL}
+    model.rows = {
+        row_id: {
+            column: Decimal(str(value)) if value is not None and column in decimals else value
+            for column, value in row.items()
         }
-        query = query_of(name, None, view.get("where"), view.get("search", ""), view.get("order"))
-        start, rows = model.window(query, Window(view.get("offset", 0), view.get("limit", 300)))
-        shown = [column for column in table.columns if column.role is not Role.TRACE]
-        return [
-            {NUMBER: f"{number:,}"}
-            | {column.name: _written(row[column.name], column.type) for column in shown}
-            for number, row in enumerate(rows, start + 1)
-        ]
+        for row_id, row in expected.items()
+    }
+    where, order = view.get("where"), view.get("order")
+    query = query_of(table.name, None, where, view.get("search", ""), order)
+    start, rows = model.window(query, Window(view.get("offset", 0), view.get("limit", 300)))
+    shown = [column for column in table.columns if column.role is not Role.TRACE]
+    return [
+        {NUMBER: f"{number:,}"}
+        | {column.name: _written(row[column.name], column.type) for column in shown}
+        for number, row in enumerate(rows, start + 1)
+    ]
 
 
 def _written(value: object, kind: FieldType) -> str:

@@ -6,27 +6,18 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal
-
-import pyarrow as pa
 
 import evergrid
-from evergrid.client import LiveWindow, Patience
-from evergrid.client.filters import query_of
-from evergrid.config import load
+from evergrid.client import Patience
 from evergrid.kafka.broker import EmbeddedBroker
-from evergrid.model.table import Table
-from evergrid.model.types import Kind
-from evergrid.testing import oracle
-from evergrid.testing.naive import NaiveTable
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Script, random_case
 from evergrid.testing.tables import wait_for
-from evergrid.testing.viewer import Audience, View, Viewer, never_blank, never_fewer, plain
+from evergrid.testing.viewer import Audience, View, Viewer, never_blank, never_fewer
 from evergrid.testing.world import World
-from evergrid.views.query import Window
 from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 from tests.system.gateways import SERVING, GatewayProcess, free_port, gateway_section
+from tests.system.judging import Judge
 
 SEED = 20_261_121
 EAGER = Patience(first_wait=0.1, longest_wait=1.0)
@@ -50,59 +41,6 @@ def config(name: str, port: int) -> dict[str, object]:
         "spark": {"batch": "5s"},
         "gateway": gateway_section(port),
     }
-
-
-class Judge:
-    """What the oracle says that windows and snapshots must show."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        settings = load(world.file, {})
-        tables = (*settings.raw_tables(), *settings.joined_tables(), settings.quarantine())
-        self._tables = {table.name: table for table in tables}
-        self._known: dict[str, tuple[int, oracle.Table]] = {}
-
-    def of_table(self, name: str, rows: pa.Table) -> str:
-        """How a whole table differs, in its order too."""
-        return self.of_rows(name, rows, {"limit": 10**9})
-
-    def of_window(self, name: str, window: LiveWindow, view: View) -> str:
-        """How a window differs; whether it is live comes first."""
-        if not window.live or not window.sequence:
-            return f"{window.state.value}: {window.message}"
-        return self.of_rows(name, window.rows, view)
-
-    def of_rows(self, name: str, rows: pa.Table, view: View) -> str:
-        """How the rows of a view differ, in their order too."""
-        everything = self._expected(name)
-        wanted = _ids(self._tables[name], everything, view)
-        shown = {str(row.pop("_id")): row for row in plain(rows)}
-        report = oracle.differences({row_id: everything[row_id] for row_id in wanted}, dict(shown))
-        return report or ("" if list(shown) == wanted else "the rows are in another order")
-
-    def _expected(self, name: str) -> oracle.Table:
-        """Asked for many times while a window is waited for, worked out once."""
-        count = len(self._world.messages)
-        if self._known.get(name, (0, {}))[0] != count:
-            self._known[name] = (count, self._world.expected(name))
-        return self._known[name][1]
-
-
-def _ids(table: Table, rows: oracle.Table, view: View) -> list[str]:
-    """The ids that a window must show, from top to bottom."""
-    decimals = {column.name for column in table.columns if column.type.kind is Kind.DECIMAL}
-    model = NaiveTable(table)
-    model.rows = {
-        row_id: {
-            name: Decimal(str(value)) if name in decimals and value is not None else value
-            for name, value in row.items()
-        }
-        for row_id, row in rows.items()
-    }
-    order, where = view.get("order"), view.get("where")
-    query = query_of(table.name, None, where, view.get("search", ""), order)
-    _, chosen = model.window(query, Window(view.get("offset", 0), view.get("limit", 300)))
-    return [model.row_id(row) for row in chosen]
 
 
 class Producer:
@@ -227,21 +165,7 @@ def both(world: World) -> Iterator[EvergridProcess]:
 def wait_until_right(judge: Judge, viewers: list[Viewer]) -> None:
     """Return when each viewer sees what the oracle says."""
     for viewer, (table, view) in zip(viewers, VIEWS, strict=True):
-        wait_until_shown(judge, viewer, table, view)
-
-
-def wait_until_shown(judge: Judge, viewer: Viewer, table: str, view: View) -> None:
-    differences = ""
-
-    def is_right(window: LiveWindow) -> bool:
-        nonlocal differences
-        differences = judge.of_window(table, window, view)
-        return not differences
-
-    try:
-        viewer.wait_for(is_right, PATIENCE)
-    except AssertionError as error:
-        raise AssertionError(f"{error}\n{differences}") from None
+        judge.wait_until_shown(viewer, table, view)
 
 
 def snapshots_are_right(judge: Judge, gateway: GatewayProcess) -> None:

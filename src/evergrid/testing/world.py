@@ -65,6 +65,24 @@ class World:
     def prefix(self) -> str:
         return str(_section(self.config, "internal_topics").get("prefix", "evergrid"))
 
+    def turn_to(self, chosen: Mapping[str, str], types: Mapping[str, str]) -> None:
+        """From now on, other topics and types of joins are asked for than the file has."""
+        sources = {
+            name: {**_section(_section(self.config, "sources"), name), "topic": topic}
+            for name, topic in chosen.items()
+        }
+        joins = {
+            name: {**_section(_section(self.config, "joins"), name), "type": kind}
+            for name, kind in types.items()
+        }
+        self.spec = oracle.from_config(
+            {
+                **self.config,
+                "sources": {**_section(self.config, "sources"), **sources},
+                "joins": {**_section(self.config, "joins"), **joins},
+            }
+        )
+
     def make_topics(self, partitions: int = 2) -> None:
         """Source topics that never drop anything by age."""
         topics.create(

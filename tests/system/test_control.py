@@ -1,0 +1,264 @@
+"""The pipeline is changed under open screens: nobody sees a blank, an error or a stale row.
+
+One world for all tests of this file, in their order: a start of Spark costs half a minute.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from evergrid.client import Patience
+from evergrid.kafka import topics
+from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.generation import State
+from evergrid.testing.processes import EvergridProcess
+from evergrid.testing.scripted import START_MS, Send
+from evergrid.testing.tables import wait_for
+from evergrid.testing.viewer import Audience, View
+from evergrid.testing.world import World
+from tests.browser.reader import TableReader
+from tests.browser.visitor import Guest, open_browser
+from tests.system.conftest import PATIENCE
+from tests.system.gateways import GatewayProcess, free_port
+from tests.system.judging import Judge
+from tests.system.painted import painted
+from tests.system.swapping import Load, Operator, Watch, config
+
+SEED = 20_261_201
+NAME = "swap"
+EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+GRACE_SECONDS = 20
+STORM = 50
+SCREEN = {"width": 1700, "height": 1100}
+PAGE_VIEW: View = {"order": "-balance,ts", "limit": 300}
+PAGE = "/tables/final_ui?order=-balance,ts"
+COUNT_BLANKS = """() => {
+    window.blanks = 0;
+    const look = () => {
+        if (!document.querySelector('.ag-center-cols-container .ag-row')) window.blanks += 1;
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+
+
+@dataclass
+class Stage:
+    """The pipeline is another process after a kill."""
+
+    world: World
+    load: Load
+    judge: Judge
+    operator: Operator
+    gateways: list[GatewayProcess]
+    pipeline: EvergridProcess
+
+
+@pytest.fixture(scope="module")
+def stage(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    print(f"seed {SEED}")
+    ports = [free_port(), free_port()]
+    settings = config(NAME, ports[0], grace=f"{GRACE_SECONDS}s", drain="3s", generations=3)
+    settings["internal_topics"] = {"prefix": "eg-swap"}
+    world = World(tmp_path_factory.mktemp("swap"), broker.connection(), settings)
+    load = Load(world, NAME, random.Random(SEED))
+    load.make_topics()
+    load.send(20)
+    judge = Judge(world)
+    operator = Operator(world, judge, f"control-{NAME}")
+    older_than_the_start(world, operator)
+    with ExitStack() as parts:
+        gateways = [
+            parts.enter_context(GatewayProcess(world, port, f"gateway{number}"))
+            for number, port in enumerate(ports)
+        ]
+        pipeline = parts.enter_context(world.start_live())
+        yield Stage(world, load, judge, operator, gateways, pipeline)
+
+
+def older_than_the_start(world: World, operator: Operator) -> None:
+    """Of what was asked for before there was a pipeline, only the result is ever started."""
+    topics.create(world.connection, [NewTopicSpec(f"control-{NAME}", 1, 1)])
+    operator.send(b'{"joinType": "inner"}', b"garbage", b'{"usersTopic": "users-swap_v2"}')
+    operator.send(b'{"joinType": "asof", "usersTopic": "users-swap"}')
+    operator.applied(1, joinType="asof")
+
+
+def test_what_was_asked_for_before_the_start_is_put_together(stage: Stage) -> None:
+    operator = stage.operator
+    assert operator.wait_for("0:3", "applied")["generation"] == 1
+    verdicts = [operator.verdict(f"0:{number}")["verdict"] for number in range(3)]
+    assert verdicts == ["superseded", "invalid", "superseded"]
+    assert operator.status(1)["joinType"] == "asof"
+    assert stage.pipeline.said().count("Preparing generation") == 1
+    stage.world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
+
+
+def test_five_swaps_under_load_with_viewers_and_a_browser(stage: Stage) -> None:
+    operator = stage.operator
+    began = len(operator.currents) - 1
+    with ExitStack() as parts:
+        audiences = at_all_gateways(stage, parts)
+        watch = Watch(audiences)
+        watch.wait_until_right(stage.judge)
+        guest = in_a_browser(stage, parts)
+        page = guest.open(PAGE)
+        table = TableReader(page, "final_ui")
+        table.wait(table.lines, bool)
+        page.evaluate(COUNT_BLANKS)
+        with stage.load.going():
+            swap_five_times(operator)
+        watch.wait_until_right(stage.judge)
+        paints_what_is_right(stage, table)
+        assert page.evaluate("window.blanks") == 0
+        assert guest.unforeseen() == []
+        for audience in audiences:
+            audience.check()
+    watch.check(operator.currents[began:], stage.world.table("orchestrator_status"))
+    stage.world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
+
+
+def at_all_gateways(stage: Stage, parts: ExitStack) -> list[Audience]:
+    return [
+        parts.enter_context(Audience(gateway.address, gateway.secret, EAGER))
+        for gateway in stage.gateways
+    ]
+
+
+def in_a_browser(stage: Stage, parts: ExitStack) -> Guest:
+    browser = parts.enter_context(open_browser())
+    gateway = stage.gateways[1]
+    manners = {"locale": "en-US", "timezone_id": "UTC", "viewport": SCREEN}
+    guest = Guest(browser, gateway.address, gateway.secret, **manners)
+    parts.callback(guest.close)
+    return guest
+
+
+def swap_five_times(operator: Operator) -> None:
+    """Topics, types, both at once; and back to one that is kept, which is quick."""
+    assert operator.swap(joinType="left") == 2
+    assert operator.swap(usersTopic="users-swap_v2") == 3
+    assert operator.swap(accountsTopic="accounts-swap_v2", joinType="inner") == 4
+    back = operator.swap(accountsTopic="accounts-swap", joinType="left")
+    assert back == 3, "it was kept, and need not be made again"
+    assert operator.swap(usersTopic="users-swap", joinType="asof") == 5
+
+
+def paints_what_is_right(stage: Stage, table: TableReader) -> None:
+    wanted = painted(stage.judge.tables["final_ui"], stage.world.expected("final_ui"), PAGE_VIEW)
+
+    def same(seen: list[dict[str, str]]) -> bool:
+        return len(seen) >= 10 and seen == wanted[: len(seen)]
+
+    table.wait(table.lines, same)
+    table.is_live()
+
+
+def test_what_cannot_be_done_harms_nothing(stage: Stage) -> None:
+    operator, world = stage.operator, stage.world
+    unreadable(world, "users-swap_bad")
+    current = world.manifest().current
+    for message, verdict, words in (
+        (b'{"usersTopic": "payroll"}', "invalid", "not allowed"),
+        (b'{"usersTopic": "users-swap_none"}', "failed", "users-swap_none does not exist"),
+        (b'{"usersTopic": "users-swap_bad"}', "failed", "none of the 30 messages"),
+        (b'{"joinType": "asof"}', "ignored", "which runs, is just that"),
+        (None, "invalid", "no value"),
+    ):
+        (row_id,) = operator.send(message)
+        row = operator.wait_for(row_id, "applied", "failed", "invalid", "ignored")
+        assert (row["verdict"], words in str(row["reason"])) == (verdict, True), row
+        assert world.manifest().current == current
+        if verdict == "failed":
+            number = int(str(row["generation"]))
+            status = operator.status(number)
+            assert (status["state"], status["lastError"]) == ("failed", row["reason"])
+            assert world.manifest().generations[number].error == row["reason"]
+            assert words in stage.pipeline.said()
+    stage.load.send(3)
+    world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
+
+
+def unreadable(world: World, topic: str) -> None:
+    topics.create(world.connection, [NewTopicSpec(topic, 1, 1, {"retention.ms": "-1"})])
+    world.send([Send(topic, 0, START_MS, None, b"\x00avro?") for _ in range(30)])
+
+
+def test_topics_that_need_too_many_slots_are_refused(stage: Stage) -> None:
+    wide = "users-swap_wide"
+    topics.create(stage.world.connection, [NewTopicSpec(wide, 40, 1, {"retention.ms": "-1"})])
+    row = stage.operator.wait_for(stage.operator.ask(usersTopic=wide), "failed", "applied")
+    assert "Spark's slots" in str(row["reason"])
+    assert "Restart the pipeline" in str(row["reason"])
+
+
+def test_a_topic_that_appears_later_can_be_retried(stage: Stage) -> None:
+    operator, world = stage.operator, stage.world
+    late = "users-swap_late"
+    operator.wait_for(operator.ask(usersTopic=late), "failed")
+    topics.create(world.connection, [NewTopicSpec(late, 1, 1, {"retention.ms": "-1"})])
+    operator.swap(usersTopic=late)
+    value = b'{"userId": "u1", "email": "users-swap_late", "age": 7}'
+    world.send([Send(late, 0, START_MS, b"u1", value)])
+    world.wait_until_exact(["users_ui", "final_ui"])
+
+
+def test_of_a_storm_only_the_last_message_is_carried_out(stage: Stage) -> None:
+    operator, world = stage.operator, stage.world
+    rng = random.Random(SEED)
+    kinds = [rng.choice(["asof", "left", "inner"]) for _ in range(STORM)]
+    messages = [json.dumps({"joinType": kind}).encode() for kind in kinds]
+    final = {"joinType": "left", "usersTopic": "users-swap_v2"}
+    before = stage.pipeline.said().count("is live")
+    row_ids = operator.send(*messages, json.dumps(final).encode())
+    row = operator.wait_for(row_ids[-1], "applied", "failed")
+    operator.applied(int(str(row["generation"])), **final)
+    assert stage.pipeline.said().count("is live") == before + 1
+    verdicts = {str(operator.verdict(row_id)["verdict"]) for row_id in row_ids[:-1]}
+    assert verdicts <= {"superseded", "ignored"}
+    stage.load.send(2)
+    world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
+
+
+def test_nothing_is_left_behind_when_the_grace_time_is_over(stage: Stage) -> None:
+    world = stage.world
+
+    def left() -> list[State]:
+        return [one.state for one in world.manifest().generations.values()]
+
+    wait_for(left, lambda states: states == [State.CURRENT], PATIENCE)
+    current = world.manifest().current
+    own = [name for name in topics.partitions(world.connection) if name.startswith("eg-swap.g")]
+    assert {name.split(".")[1] for name in own} == {f"g{current}"}
+    assert [folder.name for folder in (world.data_dir / "generations").iterdir()] == [f"g{current}"]
+    assert live_queries(stage.pipeline.pid) == 2  # ingest, and the join
+    for gateway in stage.gateways:
+        tables = json.loads(gateway.ask("/api/tables")[1])["tables"]
+        shown = {table["generation"] for table in tables} - {0}
+        assert shown == {current}
+
+
+def live_queries(pid: int) -> int:
+    """Streaming queries, counted by the threads that run them in processes below this one."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+    family = {pid}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    names = []
+    for one in family:
+        for thread in Path(f"/proc/{one}/task").glob("*/comm"):
+            with contextlib.suppress(OSError):
+                names.append(thread.read_text())
+    return sum(name.startswith("stream executi") for name in names)
