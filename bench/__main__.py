@@ -21,6 +21,7 @@ from bench import (
     report,
     stall,
     sustained,
+    swap,
     views,
 )
 from bench.figure import Bench, Cases, Figure, Row
@@ -31,9 +32,10 @@ from bench.screen import say, show
 from evergrid.model.errors import EvergridError
 
 _SPARK = (latency, boundary, sustained, history)
+_CONTROL = (swap,)
 _GATEWAY = (loading, views, rebuild, fanout, endtoend, stall)
 _PAGE = (grid, painted)
-BENCHES = {module.BENCH.name: module.BENCH for module in (*_SPARK, *_GATEWAY, *_PAGE)}
+BENCHES = {module.BENCH.name: module.BENCH for module in (*_SPARK, *_GATEWAY, *_CONTROL, *_PAGE)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
