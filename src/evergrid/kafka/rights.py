@@ -1,0 +1,150 @@
+"""The rights that Evergrid needs on a cluster with ACLs, and no more; and granting them.
+
+One list for the documentation, for the embedded broker and so for the tests, which prove
+that it is enough.
+"""
+
+from __future__ import annotations
+
+import enum
+import shlex
+from collections.abc import Iterable
+
+import msgspec
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from evergrid.config.settings import Connection
+from evergrid.kafka import clients
+
+_ASK_SECONDS = 20.0
+_ANY_HOST = "*"
+
+
+class Operation(enum.Enum):
+    """What may be done with a topic; the value is the word of `kafka-acls`."""
+
+    READ = "Read"
+    WRITE = "Write"
+    CREATE = "Create"
+    DELETE = "Delete"
+    DESCRIBE = "Describe"
+
+
+class Right(msgspec.Struct, frozen=True):
+    """What may be done with a topic, or with all topics whose names begin so."""
+
+    topic: str
+    operations: tuple[Operation, ...]
+    prefixed: bool = False
+
+
+class Needs(msgspec.Struct, frozen=True):
+    """The topics of one Evergrid: its sources, its control topic, the prefix of its own."""
+
+    sources: tuple[str, ...]
+    prefix: str
+    control: str = "evergrid-control"
+
+    def pipeline(self) -> tuple[Right, ...]:
+        """Sources and the control topic are read, our own topics are made, used and deleted."""
+        op = Operation
+        return (
+            *(Right(topic, (op.READ, op.DESCRIBE)) for topic in self.sources),
+            Right(self.control, (op.READ, op.DESCRIBE, op.CREATE)),
+            Right(
+                f"{self.prefix}.",
+                (op.READ, op.WRITE, op.CREATE, op.DELETE, op.DESCRIBE),
+                prefixed=True,
+            ),
+        )
+
+    def gateway(self) -> tuple[Right, ...]:
+        """Our own topics are read; control messages of people who may send them are written."""
+        op = Operation
+        return (
+            Right(f"{self.prefix}.", (op.READ, op.DESCRIBE), prefixed=True),
+            Right(self.control, (op.WRITE, op.DESCRIBE)),
+        )
+
+
+def feeding(topics: Iterable[str]) -> tuple[Right, ...]:
+    """What someone needs who writes to these topics."""
+    return tuple(Right(topic, (Operation.WRITE, Operation.DESCRIBE)) for topic in topics)
+
+
+def grant(administration: Connection, principal: str, rights: Iterable[Right]) -> None:
+    """Allow it; what was allowed before stays so."""
+    admin = clients.admin(administration)
+    answers = admin.create_acls(
+        [binding for right in rights for binding in _bindings(principal, right)],
+        request_timeout=_ASK_SECONDS,
+    )
+    try:
+        for answer in answers.values():
+            answer.result(timeout=_ASK_SECONDS)
+    except KafkaException as error:
+        raise clients.link_error(administration, f"grant rights to {principal}", error) from None
+
+
+def revoke(administration: Connection, principal: str, rights: Iterable[Right]) -> None:
+    """Allow it no longer; what was not allowed is no error."""
+    admin = clients.admin(administration)
+    filters = [
+        AclBindingFilter(
+            binding.restype,
+            binding.name,
+            binding.resource_pattern_type,
+            binding.principal,
+            binding.host,
+            binding.operation,
+            binding.permission_type,
+        )
+        for right in rights
+        for binding in _bindings(principal, right)
+    ]
+    answers = admin.delete_acls(filters, request_timeout=_ASK_SECONDS)
+    try:
+        for answer in answers.values():
+            answer.result(timeout=_ASK_SECONDS)
+    except KafkaException as error:
+        raise clients.link_error(administration, f"take rights from {principal}", error) from None
+
+
+def commands(principal: str, rights: Iterable[Right]) -> tuple[str, ...]:
+    """The same with Kafka's own tool, for whoever runs a cluster."""
+    return tuple(_command(principal, right) for right in rights)
+
+
+def _command(principal: str, right: Right) -> str:
+    words = ["kafka-acls", "--bootstrap-server", "$BROKER", "--command-config", "admin.properties"]
+    asked = ["--add", "--allow-principal", principal]
+    for operation in right.operations:
+        asked += ["--operation", operation.value]
+    asked += ["--topic", right.topic]
+    if right.prefixed:
+        asked += ["--resource-pattern-type", "prefixed"]
+    return f"{' '.join(words)} {shlex.join(asked)}"
+
+
+def _bindings(principal: str, right: Right) -> list[AclBinding]:
+    pattern = ResourcePatternType.PREFIXED if right.prefixed else ResourcePatternType.LITERAL
+    return [
+        AclBinding(
+            ResourceType.TOPIC,
+            right.topic,
+            pattern,
+            principal,
+            _ANY_HOST,
+            AclOperation[operation.name],
+            AclPermissionType.ALLOW,
+        )
+        for operation in right.operations
+    ]
