@@ -12,7 +12,7 @@ from evergrid.changelog.names import changelog_spec, manifest_spec, system_topic
 from evergrid.cli.surroundings import check_disk, check_memory
 from evergrid.config.settings import Connection, MissingTopics, Settings
 from evergrid.kafka import jars, topics
-from evergrid.kafka.clients import where
+from evergrid.kafka.identity import where
 from evergrid.kafka.java import java_command
 from evergrid.kafka.probe import reach, rehearse
 from evergrid.kafka.topics import NewTopicSpec

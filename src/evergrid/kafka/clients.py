@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
 from evergrid.config.settings import Connection
+from evergrid.kafka.identity import scrub, where
 from evergrid.kafka.properties import python_properties
 from evergrid.kafka.quiet import Quiet
 from evergrid.kafka.words import Role
@@ -120,26 +121,15 @@ def link_error(connection: Connection, doing: str, error: KafkaException | Kafka
     )
 
 
-def where(connection: Connection) -> str:
-    """How sentences name a connection."""
-    return f"Kafka connection {connection.name} ({connection.bootstrap})"
-
-
-def scrub(connection: Connection, text: str) -> str:
-    """`text` without the connection's secrets: a client's error may quote a setting's value."""
-    for secret in sorted(connection.secrets, key=len, reverse=True):
-        if secret:
-            text = text.replace(secret, "***")
-    return text
-
-
 def _settings(
     connection: Connection,
     role: Role,
     defaults: Mapping[str, Value],
     overrides: Mapping[str, Value],
 ) -> dict[str, Value]:
-    settings = {**_ANY, **defaults, **python_properties(connection, role), **overrides}
+    # Whoever makes a client gets the secrets of now: that is how they are rotated.
+    given = python_properties(connection.renewed(), role)
+    settings = {**_ANY, **defaults, **given, **overrides}
     logger = settings.get("logger", LOG)
     settings["logger"] = _quiet(logger) if isinstance(logger, logging.Logger) else logger
     return settings

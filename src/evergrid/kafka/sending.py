@@ -9,6 +9,7 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
+from evergrid.kafka.identity import where
 from evergrid.model.errors import LinkError
 
 _FLUSH_SECONDS = 60.0
@@ -79,7 +80,7 @@ class Sender:
         if left or time.monotonic() > deadline:
             raise LinkError(
                 f"{left} messages were not taken within {seconds:.0f} seconds",
-                where=clients.where(self._connection),
+                where=where(self._connection),
                 remedy="Check that the broker runs.",
             )
 

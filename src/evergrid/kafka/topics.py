@@ -30,6 +30,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
+from evergrid.kafka.identity import where
 from evergrid.kafka.properties import python_properties
 from evergrid.model.errors import LinkError
 from evergrid.model.source import At, Edge, Start
@@ -122,7 +123,7 @@ def offsets(connection: Connection, topic: str, at: Start) -> dict[int, int]:
     if info is None:
         raise LinkError(
             f"topic {topic} does not exist",
-            where=clients.where(connection),
+            where=where(connection),
             remedy="Create the topic, or correct its name.",
         )
     if at is Edge.EARLIEST:
