@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
 from evergrid.config.settings import Connection
+from evergrid.kafka.diagnosis import Trouble, diagnose, knock, wants_login
 from evergrid.kafka.identity import scrub, where
 from evergrid.kafka.properties import python_properties
 from evergrid.kafka.quiet import Quiet
@@ -59,22 +60,12 @@ TIMED_OUT = KafkaError._TIMED_OUT
 TLS = KafkaError._SSL
 TRANSPORT = KafkaError._TRANSPORT
 
-_ADDRESS = "Check that the broker runs and that kafka.bootstrap is its address."
-_LOGIN = "Check user, password and sasl.mechanism under kafka.properties."
-_TLS = "Check security.protocol and the ssl.* settings under kafka.properties."
-_RIGHTS = "Ask who runs the cluster to allow this user that."
+# No client has heard more than that nobody answers; perhaps we can.
+_SILENT = (ALL_DOWN, RESOLVE, TIMED_OUT, TRANSPORT)
 _REMEDIES: Mapping[int, str] = {
-    TRANSPORT: _ADDRESS,
-    ALL_DOWN: _ADDRESS,
-    RESOLVE: _ADDRESS,
-    TIMED_OUT: _ADDRESS,
-    TLS: _TLS,
-    AUTHENTICATION: _LOGIN,
-    KafkaError.SASL_AUTHENTICATION_FAILED: _LOGIN,
-    KafkaError.UNSUPPORTED_SASL_MECHANISM: _LOGIN,
-    KafkaError.TOPIC_AUTHORIZATION_FAILED: _RIGHTS,
-    KafkaError.GROUP_AUTHORIZATION_FAILED: _RIGHTS,
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED: _RIGHTS,
+    **dict.fromkeys(_SILENT, "Check that the broker runs and that kafka.bootstrap is its address."),
+    TLS: "Check security.protocol and the ssl.* settings under kafka.properties.",
+    AUTHENTICATION: "Check user, password and sasl.mechanism under kafka.properties.",
     KafkaError.UNKNOWN_TOPIC_OR_PART: "Create the topic, or correct its name.",
     KafkaError.INVALID_REPLICATION_FACTOR: "Set internal_topics.replication to at most the "
     "number of brokers.",
@@ -114,11 +105,21 @@ def link_error(connection: Connection, doing: str, error: KafkaException | Kafka
     reason, code = str(cause), None
     if isinstance(cause, KafkaError):
         reason, code = cause.str(), cause.code()
+    trouble = _trouble(connection, code, reason)
     return LinkError(
-        f"could not {doing}: {scrub(connection, reason)}",
+        f"could not {doing}: {trouble.what if trouble else scrub(connection, reason)}",
         where=where(connection),
-        remedy=_REMEDIES.get(code, "") if code is not None else "",
+        remedy=trouble.remedy if trouble else _REMEDIES.get(code or 0, ""),
     )
+
+
+def _trouble(connection: Connection, code: int | None, reason: str) -> Trouble | None:
+    found = diagnose(connection, reason)
+    if found is None and code in _SILENT:
+        found = knock(connection)
+        if found is None and code in (ALL_DOWN, TRANSPORT):
+            found = wants_login(connection)
+    return found
 
 
 def _settings(

@@ -28,8 +28,15 @@ _ASK_SECONDS = 20.0
 _ANY_HOST = "*"
 
 
+class Kind(enum.Enum):
+    """What a right is about."""
+
+    TOPIC = "topic"
+    GROUP = "group"
+
+
 class Operation(enum.Enum):
-    """What may be done with a topic; the value is the word of `kafka-acls`."""
+    """What may be done with it; the value is the word of `kafka-acls`."""
 
     READ = "Read"
     WRITE = "Write"
@@ -39,11 +46,17 @@ class Operation(enum.Enum):
 
 
 class Right(msgspec.Struct, frozen=True):
-    """What may be done with a topic, or with all topics whose names begin so."""
+    """What may be done with a topic or group of that name, or with all whose names begin so."""
 
-    topic: str
+    name: str
     operations: tuple[Operation, ...]
     prefixed: bool = False
+    kind: Kind = Kind.TOPIC
+
+
+# Nobody commits to a group: Evergrid keeps its own place. But a consumer of librdkafka asks
+# for the coordinator of its group all the same, and stops when that is refused.
+_GROUP = Right(clients.GROUP, (Operation.DESCRIBE,), kind=Kind.GROUP)
 
 
 class Needs(msgspec.Struct, frozen=True):
@@ -64,6 +77,7 @@ class Needs(msgspec.Struct, frozen=True):
                 (op.READ, op.WRITE, op.CREATE, op.DELETE, op.DESCRIBE),
                 prefixed=True,
             ),
+            _GROUP,
         )
 
     def gateway(self) -> tuple[Right, ...]:
@@ -72,6 +86,7 @@ class Needs(msgspec.Struct, frozen=True):
         return (
             Right(f"{self.prefix}.", (op.READ, op.DESCRIBE), prefixed=True),
             Right(self.control, (op.WRITE, op.DESCRIBE)),
+            _GROUP,
         )
 
 
@@ -128,7 +143,7 @@ def _command(principal: str, right: Right) -> str:
     asked = ["--add", "--allow-principal", principal]
     for operation in right.operations:
         asked += ["--operation", operation.value]
-    asked += ["--topic", right.topic]
+    asked += [f"--{right.kind.value}", right.name]
     if right.prefixed:
         asked += ["--resource-pattern-type", "prefixed"]
     return f"{' '.join(words)} {shlex.join(asked)}"
@@ -138,8 +153,8 @@ def _bindings(principal: str, right: Right) -> list[AclBinding]:
     pattern = ResourcePatternType.PREFIXED if right.prefixed else ResourcePatternType.LITERAL
     return [
         AclBinding(
-            ResourceType.TOPIC,
-            right.topic,
+            ResourceType[right.kind.name],
+            right.name,
             pattern,
             principal,
             _ANY_HOST,
