@@ -56,7 +56,7 @@ class Right(msgspec.Struct, frozen=True):
 
 # Nobody commits to a group: Evergrid keeps its own place. But a consumer of librdkafka asks
 # for the coordinator of its group all the same, and stops when that is refused.
-_GROUP = Right(clients.GROUP, (Operation.DESCRIBE,), kind=Kind.GROUP)
+_GROUP = Right("evergrid", (Operation.DESCRIBE,), kind=Kind.GROUP)
 
 
 class Needs(msgspec.Struct, frozen=True):
