@@ -18,6 +18,7 @@ from evergrid.kafka.properties import python_properties
 from evergrid.model.errors import ConfigError
 
 _OPEN = frozenset(("username", "clientId", "scope"))  # options of a login that are no secrets
+_OWN_CERTIFICATE = ("ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.location")
 _SHORTEST_SECRET = 4  # to be looked for in a text: shorter ones would be found everywhere
 
 
@@ -52,6 +53,11 @@ def where(connection: Connection) -> str:
 def own_certificate(connection: Connection) -> Certificate | None:
     """The certificate that the connection shows; None when it has none, or not as PEM."""
     return read_certificate(_certificate_text(_properties(connection)))
+
+
+def shows_certificate(connection: Connection) -> bool:
+    """Whether the connection has a certificate of its own."""
+    return any(_properties(connection).get(name) for name in _OWN_CERTIFICATE)
 
 
 def scrub(connection: Connection, text: str) -> str:
