@@ -10,7 +10,8 @@ from evergrid.changelog import manifest
 from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.model.errors import LinkError
+from evergrid.kafka.ear import Ear
+from evergrid.kafka.renewal import Renewal
 from evergrid.model.generation import Generation, TableTopic
 
 _WRITE_SECONDS = 60.0
@@ -22,7 +23,9 @@ class ManifestWriter:
     def __init__(self, connection: Connection, prefix: str) -> None:
         self._connection = connection
         self._topic = manifest_topic(prefix)
-        self._producer: Producer = clients.producer(connection)
+        self._renewal = Renewal(connection)
+        self._ear = Ear()
+        self._producer: Producer = clients.producer(connection, error_cb=self._ear)
 
     def generation(self, generation: Generation) -> None:
         self._write(*manifest.encode_generation(generation))
@@ -42,6 +45,8 @@ class ManifestWriter:
         self._write(*manifest.encode_gone(number))
 
     def _write(self, key: bytes, value: bytes | None) -> None:
+        if self._renewal.is_due():  # its secrets were rotated
+            self._producer = clients.producer(self._connection, error_cb=self._ear)
         failures: list[KafkaError] = []
 
         def delivered(error: KafkaError | None, _message: Message) -> None:
@@ -49,12 +54,9 @@ class ManifestWriter:
                 failures.append(error)
 
         self._producer.produce(self._topic, value, key, on_delivery=delivered)
-        left = self._producer.flush(_WRITE_SECONDS)
+        if self._producer.flush(_WRITE_SECONDS):
+            failures.append(KafkaError(clients.TIMED_OUT))
         if failures:
-            raise clients.link_error(self._connection, f"write to {self._topic}", failures[0])
-        if left:
-            raise LinkError(
-                f"not written within {_WRITE_SECONDS:.0f} seconds",
-                where=f"topic {self._topic}",
-                remedy="Check that the broker runs and lets this user write there.",
-            )
+            reason = self._ear.reason(failures[0])
+            raise clients.link_error(self._connection, f"write to {self._topic}", reason)
+        self._ear.forget()

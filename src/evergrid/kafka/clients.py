@@ -14,7 +14,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
 from evergrid.config.settings import Connection
-from evergrid.kafka.diagnosis import Trouble, diagnose, knock, wants_login
+from evergrid.kafka.diagnosis import Trouble, diagnose, explained, knock, wants_login
+from evergrid.kafka.ear import ALL_DOWN, SILENCE
 from evergrid.kafka.identity import scrub, where
 from evergrid.kafka.properties import python_properties
 from evergrid.kafka.quiet import Quiet
@@ -53,17 +54,12 @@ _CONSUMER: Mapping[str, Value] = {
 }
 
 # librdkafka marks its own errors with an underscore in front; they are public all the same.
-ALL_DOWN = KafkaError._ALL_BROKERS_DOWN
 AUTHENTICATION = KafkaError._AUTHENTICATION
-RESOLVE = KafkaError._RESOLVE
 TIMED_OUT = KafkaError._TIMED_OUT
 TLS = KafkaError._SSL
-TRANSPORT = KafkaError._TRANSPORT
 
-# No client has heard more than that nobody answers; perhaps we can.
-_SILENT = (ALL_DOWN, RESOLVE, TIMED_OUT, TRANSPORT)
 _REMEDIES: Mapping[int, str] = {
-    **dict.fromkeys(_SILENT, "Check that the broker runs and that kafka.bootstrap is its address."),
+    **dict.fromkeys(SILENCE, "Check that the broker runs and that kafka.bootstrap is its address."),
     TLS: "Check security.protocol and the ssl.* settings under kafka.properties.",
     AUTHENTICATION: "Check user, password and sasl.mechanism under kafka.properties.",
     KafkaError.UNKNOWN_TOPIC_OR_PART: "Create the topic, or correct its name.",
@@ -106,18 +102,20 @@ def link_error(connection: Connection, doing: str, error: KafkaException | Kafka
     if isinstance(cause, KafkaError):
         reason, code = cause.str(), cause.code()
     trouble = _trouble(connection, code, reason)
+    if trouble is not None:
+        return explained(connection, doing, trouble)
     return LinkError(
-        f"could not {doing}: {trouble.what if trouble else scrub(connection, reason)}",
+        f"could not {doing}: {scrub(connection, reason)}",
         where=where(connection),
-        remedy=trouble.remedy if trouble else _REMEDIES.get(code or 0, ""),
+        remedy=_REMEDIES.get(code or 0, ""),
     )
 
 
 def _trouble(connection: Connection, code: int | None, reason: str) -> Trouble | None:
     found = diagnose(connection, reason)
-    if found is None and code in _SILENT:
+    if found is None and code in SILENCE:
         found = knock(connection)
-        if found is None and code in (ALL_DOWN, TRANSPORT):
+        if found is None and code in (ALL_DOWN, KafkaError._TRANSPORT):
             found = wants_login(connection)
     return found
 

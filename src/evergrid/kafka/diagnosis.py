@@ -19,8 +19,10 @@ from evergrid.kafka.identity import (
     own_certificate,
     scrub,
     shows_certificate,
+    where,
 )
 from evergrid.kafka.words import TOKEN_ENDPOINT
+from evergrid.model.errors import LinkError
 
 
 class Step(enum.Enum):
@@ -80,7 +82,7 @@ def diagnose(connection: Connection, reason: str) -> Trouble | None:
     security at all."""
     who = identity(connection)
     if _has(reason, _RIGHTS):
-        return Trouble(Step.RIGHT, f"{_principal(who)} has no right to", _ASK)
+        return Trouble(Step.RIGHT, f"{_principal(who)} has no right to{_on(reason)}", _ASK)
     if who.mechanism == "OAUTHBEARER" and _has(reason, _NO_TOKEN):
         return _no_token(connection, reason)
     if who.mechanism and _has(reason, (*_MECHANISM, *_BAD_TOKEN, *_BAD_LOGIN)):
@@ -116,8 +118,21 @@ def wants_login(connection: Connection) -> Trouble | None:
     return Trouble(Step.LOGIN, what, f"Set security.protocol to {protocol}, and sasl.mechanism.")
 
 
+def explained(connection: Connection, doing: str, trouble: Trouble) -> LinkError:
+    """The sentence for it."""
+    what = f"could not {doing}: {trouble.what}"
+    return LinkError(what, where=where(connection), remedy=trouble.remedy)
+
+
 def _has(reason: str, fragments: tuple[str, ...]) -> bool:
     return any(fragment in reason for fragment in fragments)
+
+
+def _on(reason: str) -> str:
+    """What the right is about, where it is not what we were doing."""
+    if "Group" in reason:
+        return " use its consumer group"
+    return " do that with the cluster" if "Cluster" in reason else ""
 
 
 def _principal(who: Identity) -> str:

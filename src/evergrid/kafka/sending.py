@@ -9,6 +9,7 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
+from evergrid.kafka.ear import Ear
 from evergrid.kafka.identity import where
 from evergrid.model.errors import LinkError
 
@@ -29,7 +30,10 @@ class Sender:
 
     def __init__(self, connection: Connection, **overrides: clients.Value) -> None:
         self._connection = connection
-        self._producer: Producer = clients.producer(connection, **overrides)
+        self._ear = Ear()
+        self._producer: Producer = clients.producer(
+            connection, **{"error_cb": self._ear, **overrides}
+        )
         self._failure: KafkaError | None = None
 
     def send(
@@ -76,7 +80,7 @@ class Sender:
         left = self._producer.flush(seconds)
         if self._failure is not None:
             failure, self._failure = self._failure, None
-            raise clients.link_error(self._connection, "send", failure)
+            raise clients.link_error(self._connection, "send", self._ear.reason(failure))
         if left or time.monotonic() > deadline:
             raise LinkError(
                 f"{left} messages were not taken within {seconds:.0f} seconds",
