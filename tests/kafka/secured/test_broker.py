@@ -278,7 +278,7 @@ def test_nobody_may_do_what_was_not_granted(house: SecuredBroker) -> None:
     grant(house.administration(), principal, reading)
     assert b"for bob" in read(bob, TOPIC, b"for bob")
     revoke(house.administration(), principal, reading)
-    with pytest.raises(KafkaException, match="(TOPIC|GROUP)_AUTHORIZATION_FAILED"):
+    with pytest.raises(KafkaException, match=r"(TOPIC|GROUP)_AUTHORIZATION_FAILED"):
         read(bob, TOPIC, b"for bob")
 
 

@@ -7,7 +7,7 @@ start of the program and are in its directory, where nobody but its owner may re
     server/            certificates and keys of the broker's listeners and the token endpoint
     NAME.pem           certificate and key of the account NAME
     NAME.password      its password, which is also its secret at the token endpoint
-    broker/            the broker's own files
+    broker/            the broker's own files, unless they are kept elsewhere
     token-port         where the token endpoint was the last time
 """
 
@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 
 from evergrid.config.secrets import Vault
-from evergrid.config.settings import Connection
+from evergrid.config.settings import Connection, Written
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.jars import Jars
 from evergrid.kafka.ports import choose_ports
@@ -55,6 +55,7 @@ class SecuredBroker:
         names: Sequence[str] = ("evergrid",),
         port: int | None = None,
         *,
+        data: Path | None = None,
         extra: Mapping[str, str] | None = None,
         jars: Jars | None = None,
         report: Callable[[str], None] = lambda _: None,
@@ -81,7 +82,7 @@ class SecuredBroker:
             if listener.protocol.is_encrypted:
                 self._certify(self._security.certificate(listener))
         self.broker = EmbeddedBroker(
-            self.directory / "broker",
+            data or self.directory / "broker",
             port,
             security=self._security,
             extra=extra,
@@ -128,13 +129,8 @@ class SecuredBroker:
         """The same as the connection that this configuration becomes."""
         found = self.section(listener, name)
         vault = Vault(os.environ, self.directory)
-        revealed = {key: vault.reveal(value) for key, value in found.properties.items()}
-        return Connection(
-            name=called,
-            bootstrap=found.bootstrap,
-            properties={key: value.text for key, value in revealed.items()},
-            secrets=frozenset().union(*(value.secrets for value in revealed.values())),
-        )
+        written = Written(vault, found.bootstrap, found.properties, java={}, python={})
+        return Connection.of(called, written)
 
     def administration(self) -> Connection:
         """A connection with all rights."""

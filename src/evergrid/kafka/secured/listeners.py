@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from evergrid.config.secrets import quoted
 from evergrid.kafka.ports import HOST
 
 CONTROLLER, INTERNAL = "CONTROLLER", "INTERNAL"
@@ -227,8 +228,7 @@ class Security(msgspec.Struct, frozen=True):
 
 def login(mechanism: Mechanism, options: Mapping[str, str]) -> str:
     """The value of `sasl.jaas.config`, as Kafka reads it."""
-    quoted = ((name, value.replace("\\", "\\\\")) for name, value in options.items())
-    words = (f' {name}="{value.replace(chr(34), chr(92) + chr(34))}"' for name, value in quoted)
+    words = (f" {name}={quoted(value)}" for name, value in options.items())
     return f"{mechanism.module} required{''.join(words)};"
 
 
