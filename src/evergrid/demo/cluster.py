@@ -95,9 +95,8 @@ class Cluster:
         administration = self._broker.connection()
         topics.create(administration, [NewTopicSpec(name, _PARTITIONS) for name in sources])
         if self._listener is not None:
-            needs = Needs(tuple(sources), prefix)
-            evergrid = (*needs.pipeline(), *needs.gateway())
-            rights.grant(administration, self._listener.principal(_EVERGRID), evergrid)
+            needed = Needs(tuple(sources), prefix).whole()
+            rights.grant(administration, self._listener.principal(_EVERGRID), needed)
             sending = rights.feeding(sources)
             rights.grant(administration, self._listener.principal(_SENDER), sending)
 

@@ -89,6 +89,17 @@ class Needs(msgspec.Struct, frozen=True):
             _GROUP,
         )
 
+    def whole(self) -> tuple[Right, ...]:
+        """Both, for one user that everything runs as."""
+        found: dict[tuple[str, bool, Kind], dict[Operation, None]] = {}
+        for right in (*self.pipeline(), *self.gateway()):
+            operations = found.setdefault((right.name, right.prefixed, right.kind), {})
+            operations |= dict.fromkeys(right.operations)
+        return tuple(
+            Right(name, tuple(operations), prefixed, kind)
+            for (name, prefixed, kind), operations in found.items()
+        )
+
 
 def feeding(topics: Iterable[str]) -> tuple[Right, ...]:
     """What someone needs who writes to these topics."""
