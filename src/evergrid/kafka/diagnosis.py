@@ -118,10 +118,18 @@ def wants_login(connection: Connection) -> Trouble | None:
     return Trouble(Step.LOGIN, what, f"Set security.protocol to {protocol}, and sasl.mechanism.")
 
 
-def explained(connection: Connection, doing: str, trouble: Trouble) -> LinkError:
+class ShutOut(LinkError):
+    """A client that did not get in; `step` is where it was held up."""
+
+    def __init__(self, what: str, *, where: str, remedy: str, step: Step) -> None:
+        self.step = step
+        super().__init__(what, where=where, remedy=remedy)
+
+
+def explained(connection: Connection, doing: str, trouble: Trouble) -> ShutOut:
     """The sentence for it."""
     what = f"could not {doing}: {trouble.what}"
-    return LinkError(what, where=where(connection), remedy=trouble.remedy)
+    return ShutOut(what, where=where(connection), remedy=trouble.remedy, step=trouble.step)
 
 
 def _has(reason: str, fragments: tuple[str, ...]) -> bool:
