@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from evergrid.changelog import manifest
 from evergrid.changelog.names import manifest_topic
@@ -53,9 +53,15 @@ class ManifestWriter:
             if error is not None:
                 failures.append(error)
 
-        self._producer.produce(self._topic, value, key, on_delivery=delivered)
-        if self._producer.flush(_WRITE_SECONDS):
-            failures.append(KafkaError(clients.TIMED_OUT))
+        try:
+            self._producer.produce(self._topic, value, key, on_delivery=delivered)
+            if self._producer.flush(_WRITE_SECONDS):
+                failures.append(KafkaError(clients.TIMED_OUT))
+        except KafkaException as error:
+            # It gave up for good, say because this user may write nowhere: only a new one can
+            # find out that he may again.
+            failures.append(error.args[0])
+            self._producer = clients.producer(self._connection, error_cb=self._ear)
         if failures:
             reason = self._ear.reason(failures[0])
             raise clients.link_error(self._connection, f"write to {self._topic}", reason)

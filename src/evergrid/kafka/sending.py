@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import msgspec
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
@@ -77,7 +77,10 @@ class Sender:
     def flush(self, seconds: float = _FLUSH_SECONDS) -> None:
         """LinkError unless everything sent so far has arrived within `seconds`."""
         deadline = time.monotonic() + seconds
-        left = self._producer.flush(seconds)
+        try:
+            left = self._producer.flush(seconds)
+        except KafkaException as error:  # the client gave up for good
+            raise clients.link_error(self._connection, "send", error) from None
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise clients.link_error(self._connection, "send", self._ear.reason(failure))
