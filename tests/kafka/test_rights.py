@@ -23,7 +23,7 @@ from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge
 
-PAGE = Path(__file__).parents[2] / "docs" / "security.md"
+PAGE = Path(__file__).parents[2] / "docs" / "kafka.md"
 LISTENER = Listener(Protocol.SASL_SSL, Mechanism.SCRAM_SHA_256)
 NEEDS = Needs(("users", "accounts"), "evergrid", "evergrid-control")
 TABLE = "evergrid.g1.users_ui"
