@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import time
@@ -100,7 +101,7 @@ def _values(viewer: Viewer, change: tuple[float, float, int], name: str) -> tupl
 
 def _longest_gap(sights: list[Sight], start: float, end: float) -> float:
     times = [sight.at for sight in sights if start <= sight.at <= end]
-    return max((b - a for a, b in zip(times, times[1:], strict=False)), default=end - start)
+    return max((b - a for a, b in itertools.pairwise(times)), default=end - start)
 
 
 @contextmanager

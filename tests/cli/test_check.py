@@ -31,16 +31,23 @@ def test_all_is_well_with_a_broker_and_its_topics(
 ) -> None:
     connection = broker.connection()
     topics.create(connection, [NewTopicSpec("users", 2), NewTopicSpec("accounts", 1)])
-    before = topics.describe(connection, ["evergrid.manifest"])
+    own = ["evergrid.manifest", "evergrid.check"]
+    before = topics.describe(connection, own)
     done = run("check", "-c", write(tmp_path, f"kafka: {{bootstrap: '{broker.bootstrap}'}}\n"))
     well, problems = marks(done.stdout)
     assert (problems, done.returncode) == ([], 0)
     assert f"bootstrap: {broker.bootstrap}" in done.stdout
-    assert f"✓ Kafka for source, control, internal at {broker.bootstrap}: 1 broker answered" in well
-    assert "✓ Source users: topic users has 2 partitions" in well
-    assert "✓ Source accounts: topic accounts has 1 partition" in well
+    assert f"✓ Kafka for source, control, internal at {broker.bootstrap}: host reached" in well
+    assert "✓ Python client: 1 broker answered" in well
+    assert "✓ Java client: 1 broker answered" in well
+    assert "✓ Source users: topic users seen (2 partitions), readable" in well
+    assert "✓ Source accounts: topic accounts seen (1 partition), readable" in well
     assert "✓ Evergrid's own topics evergrid.*: can be made" in well
-    assert topics.describe(connection, ["evergrid.manifest"]) == before == {}
+    assert (
+        "✓ Evergrid's own topics: evergrid.check was made, written to by both clients, read and "
+        "deleted" in well
+    )
+    assert topics.describe(connection, own) == before == {}
     assert not (tmp_path / ".evergrid").exists()
 
 

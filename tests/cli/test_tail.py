@@ -15,11 +15,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.certificates import self_signed
 from tests.client.people import person
 
 from evergrid.changelog.codec import Row
 from evergrid.config import load
-from evergrid.config.settings import Tls
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
@@ -236,11 +236,7 @@ def test_without_a_gateway_it_says_so(run: Run, environ: dict[str, str]) -> None
 def test_a_gateway_with_a_certificate_of_its_own_needs_its_authority(
     run: Run, tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    files = Tls(certificate=tmp_path / "gateway.pem", key=tmp_path / "gateway.key")
-    make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    make += ["-nodes", "-days", "2", "-subj", "/CN=gateway", "-keyout", str(files.key)]
-    make += ["-addext", "subjectAltName=IP:127.0.0.1", "-out", str(files.certificate)]
-    subprocess.run(make, check=True, capture_output=True)
+    files = self_signed(tmp_path)
     with LocalGateway(tmp_path, tls=files) as gateway:
         gateway.place(USERS, [person(1)])
         greet(gateway, environ)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from evergrid.client import AsyncClient, connect_async
 from evergrid.client.errors import Denied, Rejected
-from evergrid.config.settings import Tls
 from evergrid.model.table import Table
 from evergrid.testing.gateway import LocalGateway
+from tests.certificates import self_signed
 from tests.client.people import LIMIT, QUICK, person, until_async
 
 
@@ -62,11 +61,7 @@ def test_a_key_that_is_removed_ends_its_windows(gateway: LocalGateway) -> None:
 
 
 def test_over_tls_with_an_authority_of_ones_own(tmp_path: Path, users: Table) -> None:
-    files = Tls(certificate=tmp_path / "gateway.pem", key=tmp_path / "gateway.key")
-    make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    make += ["-nodes", "-days", "2", "-subj", "/CN=gateway", "-keyout", str(files.key)]
-    make += ["-addext", "subjectAltName=IP:127.0.0.1", "-out", str(files.certificate)]
-    subprocess.run(make, check=True, capture_output=True)
+    files = self_signed(tmp_path)
 
     async def scene(gateway: LocalGateway) -> None:
         assert gateway.address.startswith("https://")

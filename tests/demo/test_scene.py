@@ -7,17 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.config import load, show
+from evergrid.config import Connection, load
 from evergrid.demo.scene import Choices, make_scene
 from evergrid.model.errors import ConfigError
 from evergrid.model.join import JoinType
 
+HERE = Connection("demo", "127.0.0.1:20000")
+
 
 def test_its_file_gives_the_same_settings_to_every_command(tmp_path: Path) -> None:
     scene = make_scene(Choices(directory=tmp_path / "my demo", join=JoinType.ASOF), {})
-    settings = scene.at("127.0.0.1:20000", 20001)
+    settings = scene.at(HERE, 20001)
     scene.directory.mkdir()
-    scene.config_file.write_text(show(settings))
+    scene.write(settings, {"bootstrap": "127.0.0.1:20000"})
     again = load(scene.config_file, {})
     assert again.kafka == settings.kafka
     assert (again.sources, again.joins) == (settings.sources, settings.joins)
@@ -28,7 +30,7 @@ def test_its_file_gives_the_same_settings_to_every_command(tmp_path: Path) -> No
 def test_what_belongs_to_another_cluster_is_left_behind(tmp_path: Path) -> None:
     file = tmp_path / "evergrid.yaml"
     file.write_text("kafka: {bootstrap: 'far:9092', properties: {security.protocol: SSL}}\n")
-    settings = make_scene(Choices(config=file), {}).at("127.0.0.1:20000", 20001)
+    settings = make_scene(Choices(config=file), {}).at(HERE, 20001)
     assert {c.bootstrap for c in settings.kafka.connections} == {"127.0.0.1:20000"}
     assert all(not c.properties for c in settings.kafka.connections)
 

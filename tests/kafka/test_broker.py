@@ -269,16 +269,6 @@ def test_a_killed_starter_leaves_no_broker_and_the_next_takes_over(tmp_path: Pat
             os.kill(int(pid), 0)
 
 
-def test_a_remembered_port_that_was_taken_is_replaced(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        (tmp_path / "port").write_text(f"{port}\n")
-        assert EmbeddedBroker(tmp_path)._choose_port() != port
-    assert EmbeddedBroker(tmp_path)._choose_port() == port
-
-
 def test_clients_log_to_the_logger_they_are_given(
     broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

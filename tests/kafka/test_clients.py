@@ -20,7 +20,7 @@ SECRET = Connection("source", "b:1", secrets=frozenset({"hush", "hush-hush"}))
         (KafkaError._ALL_BROKERS_DOWN, "kafka.bootstrap"),
         (KafkaError._AUTHENTICATION, "password"),
         (KafkaError._SSL, "ssl."),
-        (KafkaError.TOPIC_AUTHORIZATION_FAILED, "allow"),
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, "rights"),
         (KafkaError.UNKNOWN_TOPIC_OR_PART, "Create the topic"),
     ],
 )

@@ -5,13 +5,15 @@ from confluent_kafka import Consumer, KafkaException
 
 from evergrid.config.settings import Connection
 from evergrid.kafka.properties import java_properties, python_properties
-from evergrid.kafka.words import LOGINS, STORES, WORDS, Role
+from evergrid.kafka.words import LOGINS, STORES, TOKEN_TRUST, WORDS, Role
 from evergrid.model.errors import ConfigError
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+
+OLD_HANDLER = HANDLER.replace("oauthbearer.", "oauthbearer.secured.")
 
 
 def translated(properties: dict[str, str]) -> dict[str, str]:
@@ -103,6 +105,43 @@ def translated(properties: dict[str, str]) -> dict[str, str]:
                 "sasl.oauthbearer.extensions": "logicalCluster=lkc,poolId=p",
             },
         ),
+        (
+            {
+                "ssl.truststore.type": "PEM",
+                "ssl.truststore.location": "/brokers.pem",
+                "sasl.login.callback.handler.class": OLD_HANDLER,
+                "sasl.jaas.config": f"{OAUTH} required clientId=id clientSecret=s "
+                "ssl.truststore.type=PEM ssl.truststore.location='/tokens.pem';",
+            },
+            {
+                "ssl.ca.location": "/brokers.pem",
+                "https.ca.location": "/tokens.pem",
+                "sasl.oauthbearer.method": "oidc",
+                "sasl.oauthbearer.client.id": "id",
+                "sasl.oauthbearer.client.secret": "s",
+            },
+        ),
+        (
+            {
+                "sasl.jaas.config": f"{OAUTH} required clientId=id clientSecret=s "
+                "ssl.truststore.type=PEM ssl.truststore.certificates='-----BEGIN';",
+            },
+            {
+                "https.ca.pem": "-----BEGIN",
+                "sasl.oauthbearer.method": "oidc",
+                "sasl.oauthbearer.client.id": "id",
+                "sasl.oauthbearer.client.secret": "s",
+            },
+        ),
+        (
+            {
+                "ssl.enabled.protocols": "TLSv1.3, TLSv1.2",
+                "ssl.protocol": "TLSv1.3",
+                "sasl.login.refresh.window.factor": "0.5",
+                "sasl.login.connect.timeout.ms": "1000",
+            },
+            {},
+        ),
     ],
 )
 def test_javas_words_become_the_python_clients(
@@ -115,7 +154,8 @@ def test_javas_words_become_the_python_clients(
     ("java", "sentence"),
     [
         ({"max.poll.records": "5"}, r"property max\.poll\.records: .*move it to kafka\.java"),
-        ({"ssl.protocol": "TLSv1.3"}, r"property ssl\.protocol: .*move it to kafka\.java"),
+        ({"ssl.protocol": "TLSv1.1"}, r"property ssl\.protocol: .*move it to kafka\.java"),
+        ({"ssl.enabled.protocols": "TLSv1.3"}, r"ssl\.enabled\.protocols: .*TLS 1\.2 and 1\.3"),
         ({"ssl.cipher.suites": "X"}, r"ssl\.cipher\.suites: .*OpenSSL's"),
         ({"ssl.truststore.location": "/t.jks"}, r"type JKS.*keytool.*set the type to PEM"),
         (
@@ -138,6 +178,14 @@ def test_javas_words_become_the_python_clients(
         (
             {"sasl.jaas.config": f"{PLAIN} required username=u password=hush magic=hush;"},
             r"option magic of PlainLoginModule",
+        ),
+        (
+            {"sasl.jaas.config": f"{OAUTH} required clientId=u ssl.keystore.location=hush;"},
+            r"option ssl\.keystore\.location of OAuthBearerLoginModule",
+        ),
+        (
+            {"sasl.jaas.config": f"{OAUTH} required clientId=u ssl.truststore.location=hush;"},
+            r"property ssl\.truststore\.type: .*type JKS.*PEM",
         ),
     ],
 )
@@ -177,6 +225,22 @@ def test_java_is_given_what_the_user_wrote_but_not_what_evergrid_decides() -> No
         java_properties(Connection("source", "broker:9092", {"auto.offset.reset": "latest"}))
 
 
+@pytest.mark.parametrize("written", [{}, {"sasl.login.callback.handler.class": OLD_HANDLER}])
+def test_java_is_given_the_name_of_the_handler_that_all_its_versions_know(
+    written: dict[str, str],
+) -> None:
+    endpoint = {"sasl.oauthbearer.token.endpoint.url": "https://idp/token"}
+    given = java_properties(Connection("source", "broker:9092", endpoint | written))
+    assert given["sasl.login.callback.handler.class"] == HANDLER
+
+
+def test_a_handler_of_ones_own_is_left_to_java() -> None:
+    given = Connection(
+        "source", "broker:9092", java={"sasl.login.callback.handler.class": "a.Handler"}
+    )
+    assert java_properties(given)["sasl.login.callback.handler.class"] == "a.Handler"
+
+
 def test_a_producer_is_not_given_a_consumers_words() -> None:
     given = Connection(
         "source", "b:1", {"linger.ms": "5", "fetch.min.bytes": "1", "client.id": "x"}
@@ -194,6 +258,7 @@ def words_of_the_python_client() -> set[str]:
     words = {word.name for word in WORDS.values()}
     words |= {word for login in LOGINS.values() for word in login.values()}
     stores = (names for store in STORES for kind in store.words.values() for names in kind.values())
+    words |= set(TOKEN_TRUST.values())
     return words | {name for names in stores for name in names}
 
 

@@ -17,8 +17,8 @@ from evergrid.changelog.names import manifest_topic
 from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics
-from evergrid.kafka.clients import where
 from evergrid.kafka.probe import Pulse
+from evergrid.kafka.renewal import Renewal
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation, State, TableTopic
 from evergrid.model.source import Edge
@@ -79,6 +79,7 @@ class Feed:
         self._connection = connection
         self._manifest_topic = manifest_topic(prefix)
         self._pulse = Pulse(connection)
+        self._renewal = Renewal(connection)
         self._reader: TopicReader | None = None
         self._cluster = ""
         self._followed: dict[str, Followed] = {}  # by topic
@@ -114,9 +115,10 @@ class Feed:
 
     def _open(self) -> bool:
         """Read the manifest anew and follow what it names; False while there is none."""
+        self._renew()
         reached = self._pulse.feel(_ANSWER_SECONDS)
         if reached is None:
-            self._down = f"{where(self._connection)} does not answer."
+            self._down = self._pulse.why()
             return False
         if self._cluster not in ("", reached.cluster_id):
             # Another cluster under the same address: nothing that we know holds there.
@@ -208,10 +210,11 @@ class Feed:
         if looked < (_LOOK_SECONDS if now - self._heard_at < _SILENT_SECONDS else _SILENT_SECONDS):
             return
         self._looked_at = now
+        self._renew()
         reached = self._pulse.feel(_ANSWER_SECONDS)
         if reached is None:
             if not heard:
-                self._down = f"{where(self._connection)} does not answer."
+                self._down = self._pulse.why()
             return
         self._down = ""
         if reached.cluster_id != self._cluster or self._manifest_topic not in reached.topics:
@@ -219,6 +222,13 @@ class Feed:
         elif not self._followed.keys() <= reached.topics or self._is_waiting(reached.topics):
             # The client itself may stay silent about a topic that was deleted.
             self._move()
+
+    def _renew(self) -> None:
+        """Go on with secrets that were rotated; nothing is read twice or left out for it."""
+        if self._renewal.is_due():
+            self._pulse = Pulse(self._connection)
+            if self._reader is not None:
+                self._read_from_here()
 
     def _is_waiting(self, there: frozenset[str]) -> bool:
         """Whether a changelog that was missing is there now."""

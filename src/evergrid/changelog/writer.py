@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import msgspec
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from evergrid.changelog import manifest
 from evergrid.changelog.codec import Row
@@ -13,7 +13,8 @@ from evergrid.changelog.manifest import Asked, Choices
 from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.model.errors import LinkError
+from evergrid.kafka.ear import Ear
+from evergrid.kafka.renewal import Renewal
 from evergrid.model.generation import Generation, TableTopic
 from evergrid.model.table import ID_SEPARATOR
 
@@ -25,25 +26,32 @@ class RecordWriter:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._producer: Producer = clients.producer(connection)
+        self._renewal = Renewal(connection)
+        self._ear = Ear()
+        self._producer: Producer = clients.producer(connection, error_cb=self._ear)
 
     def write(self, topic: str, key: bytes, value: bytes | None) -> None:
+        if self._renewal.is_due():  # its secrets were rotated
+            self._producer = clients.producer(self._connection, error_cb=self._ear)
         failures: list[KafkaError] = []
 
         def delivered(error: KafkaError | None, _message: Message) -> None:
             if error is not None:
                 failures.append(error)
 
-        self._producer.produce(topic, value, key, on_delivery=delivered)
-        left = self._producer.flush(_WRITE_SECONDS)
+        try:
+            self._producer.produce(topic, value, key, on_delivery=delivered)
+            if self._producer.flush(_WRITE_SECONDS):
+                failures.append(KafkaError(clients.TIMED_OUT))
+        except KafkaException as error:
+            # It gave up for good, say because this user may write nowhere: only a new one can
+            # find out that he may again.
+            failures.append(error.args[0])
+            self._producer = clients.producer(self._connection, error_cb=self._ear)
         if failures:
-            raise clients.link_error(self._connection, f"write to {topic}", failures[0])
-        if left:
-            raise LinkError(
-                f"not written within {_WRITE_SECONDS:.0f} seconds",
-                where=f"topic {topic}",
-                remedy="Check that the broker runs and lets this user write there.",
-            )
+            reason = self._ear.reason(failures[0])
+            raise clients.link_error(self._connection, f"write to {topic}", reason)
+        self._ear.forget()
 
 
 class ManifestWriter:

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from evergrid.demo.board import Board
+from evergrid.demo.cluster import KafkaSecurity
 from evergrid.demo.display import in_lines, on_terminal
 from evergrid.demo.picture import picture
 from evergrid.demo.scene import Choices, make_scene
@@ -40,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--join", choices=[kind.value for kind in JoinType], help="the join's type (left)"
+    )
+    parser.add_argument(
+        "--kafka-security",
+        choices=[kind.value for kind in KafkaSecurity],
+        default=KafkaSecurity.NONE.value,
+        help="how the broker is secured, with ACLs (none)",
     )
     parser.add_argument(
         "--minutes", type=_minutes, metavar="M", help="end after being live so long"
@@ -78,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
         seed=options.seed,
         port=options.port,
         fresh=options.fresh,
+        security=KafkaSecurity(options.kafka_security),
     )
     scene = make_scene(choices, os.environ)
     board = Board(scene.words, scene.tables, scene.focus, scene.quarantine)

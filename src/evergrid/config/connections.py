@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
 from evergrid.config.document import Scalar
-from evergrid.config.secrets import Revealed, Vault
+from evergrid.config.secrets import Vault
 from evergrid.config.section import Section
-from evergrid.config.settings import Connection, Kafka
+from evergrid.config.security import Lines, read_security
+from evergrid.config.settings import Connection, Kafka, Written
 from evergrid.config.values import BOOTSTRAP, PROPERTY, PROPERTY_VALUE
 from evergrid.model.errors import ConfigError
 
@@ -18,80 +20,97 @@ _REFERS = "${"
 
 
 class _Given(msgspec.Struct, frozen=True):
-    """What one section says; None where it says nothing."""
+    """What one section says, as it stands there; None where it says nothing."""
 
-    bootstrap: Revealed | None
-    maps: Mapping[str, Mapping[str, Revealed] | None]
+    bootstrap: str | None
+    security: Lines | None
+    maps: Mapping[str, Mapping[str, str] | None]
 
 
-def read_kafka(section: Section, vault: Vault) -> Kafka:
+class _Reader:
+    """Reads connections; what a reference stands for is looked at, and left where it is."""
+
+    def __init__(self, base: Path, vault: Vault) -> None:
+        self._base = base
+        self._vault = vault
+
+    def read(self, section: Section) -> _Given:
+        security = section.section("security")
+        return _Given(
+            bootstrap=self._bootstrap(section) if "bootstrap" in section else None,
+            security=self._security(security) if "security" in section else None,
+            maps={
+                kind: self._map(section.section(kind)) if kind in section else None
+                for kind in _MAPS
+            },
+        )
+
+    def _bootstrap(self, section: Section) -> str:
+        node = section.node("bootstrap")
+        if not (isinstance(node, Scalar) and _REFERS in node.text):
+            return section.value("bootstrap", BOOTSTRAP)
+        found = self._reveal(section, "bootstrap", node.text)
+        if found and not BOOTSTRAP.accepts(found):
+            what = f"what the references stand for is not {BOOTSTRAP.expected}"
+            section.report(what, BOOTSTRAP.remedy, "bootstrap")
+        return node.text
+
+    def _security(self, section: Section) -> Lines:
+        for key in section.names:
+            node = section.node(key)
+            if isinstance(node, Scalar):
+                self._reveal(section, key, node.text)
+        return read_security(section, self._base, self._vault)
+
+    def _map(self, section: Section) -> dict[str, str]:
+        return {name: self._property(section, name) for name in section.names}
+
+    def _property(self, section: Section, name: str) -> str:
+        section.read(name, name, PROPERTY)
+        if name == "bootstrap.servers":
+            remedy = "Set 'bootstrap' instead."
+            section.report("the brokers' addresses have a key of their own", remedy, name)
+        text = section.value(name, PROPERTY_VALUE)
+        self._reveal(section, name, text)
+        return text
+
+    def _reveal(self, section: Section, key: str, text: str) -> str:
+        """What `text` stands for; a secret that is not there is reported."""
+        try:
+            return self._vault.reveal(text).text
+        except ConfigError as error:
+            section.report(error.what, error.remedy, key)
+            return ""
+
+
+def read_kafka(section: Section, base: Path, vault: Vault) -> Kafka:
     """The three connections; each takes from the common keys what its own section leaves out."""
-    common = _read(section, vault)
+    reader = _Reader(base, vault)
+    common = reader.read(section)
     return Kafka(
         **{
-            name: _connection(name, _read(section.section(name), vault), common)
+            name: _connection(name, reader.read(section.section(name)), common, vault)
             for name in ("source", "control", "internal")
         }
     )
 
 
-def _connection(name: str, own: _Given, common: _Given) -> Connection:
-    bootstrap = own.bootstrap or common.bootstrap or Revealed("")
-    chosen: dict[str, Mapping[str, Revealed]] = {}
-    for kind in _MAPS:
-        mine = own.maps[kind]
-        chosen[kind] = (common.maps[kind] or {}) if mine is None else mine
-    everything = [bootstrap, *(value for values in chosen.values() for value in values.values())]
-    return Connection(
-        name=name,
-        bootstrap=bootstrap.text,
-        properties=_texts(chosen["properties"]),
-        java=_texts(chosen["java"]),
-        python=_texts(chosen["python"]),
-        secrets=frozenset().union(*(value.secrets for value in everything)),
+def _connection(name: str, own: _Given, common: _Given, vault: Vault) -> Connection:
+    lines = own.security or common.security or Lines()
+    chosen = lines.under(Lines(**{kind: _chosen(own, common, kind) for kind in _MAPS}))
+    written = Written(
+        vault=vault,
+        bootstrap=own.bootstrap or common.bootstrap or "",
+        properties=chosen.properties,
+        java=chosen.java,
+        python=chosen.python,
     )
-
-
-def _texts(values: Mapping[str, Revealed]) -> dict[str, str]:
-    return {name: value.text for name, value in values.items()}
-
-
-def _read(section: Section, vault: Vault) -> _Given:
-    return _Given(
-        bootstrap=_read_bootstrap(section, vault) if "bootstrap" in section else None,
-        maps={
-            kind: _read_map(section.section(kind), vault) if kind in section else None
-            for kind in _MAPS
-        },
-    )
-
-
-def _read_bootstrap(section: Section, vault: Vault) -> Revealed:
-    node = section.node("bootstrap")
-    if not (isinstance(node, Scalar) and _REFERS in node.text):
-        return Revealed(section.value("bootstrap", BOOTSTRAP))
-    found = _reveal(section, "bootstrap", node.text, vault)
-    if found.text and not BOOTSTRAP.accepts(found.text):
-        what = f"what the references stand for is not {BOOTSTRAP.expected}"
-        section.report(what, BOOTSTRAP.remedy, "bootstrap")
-    return found
-
-
-def _read_map(section: Section, vault: Vault) -> dict[str, Revealed]:
-    return {name: _read_property(section, name, vault) for name in section.names}
-
-
-def _read_property(section: Section, name: str, vault: Vault) -> Revealed:
-    section.read(name, name, PROPERTY)
-    if name == "bootstrap.servers":
-        remedy = "Set 'bootstrap' instead."
-        section.report("the brokers' addresses have a key of their own", remedy, name)
-    return _reveal(section, name, section.value(name, PROPERTY_VALUE), vault)
-
-
-def _reveal(section: Section, key: str, text: str, vault: Vault) -> Revealed:
     try:
-        return vault.reveal(text)
-    except ConfigError as error:
-        section.report(error.what, error.remedy, key)
-        return Revealed("")
+        return Connection.of(name, written)
+    except ConfigError:  # reported where it was read
+        return Connection(name, "")
+
+
+def _chosen(own: _Given, common: _Given, kind: str) -> Mapping[str, str]:
+    mine = own.maps[kind]
+    return (common.maps[kind] or {}) if mine is None else mine

@@ -49,6 +49,15 @@ def _leaves(*names: str) -> dict[str, Shape]:
 
 _CONNECTION: dict[str, Shape] = {
     "bootstrap": _LEAF,
+    "security": Fixed(
+        {
+            **_leaves("tls", "ca", "certificate", "key", "key_password"),
+            **_leaves("mechanism", "user", "password"),
+            **_leaves("token_url", "client_id", "client_secret", "scope"),
+            "extensions": Named(_LEAF),
+            "token_ca": _LEAF,
+        }
+    ),
     "properties": _KAFKA_PROPERTIES,
     "java": _KAFKA_PROPERTIES,
     "python": _KAFKA_PROPERTIES,

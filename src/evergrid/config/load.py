@@ -103,7 +103,7 @@ def _read(root: Section, file: Path | None, base: Path, vault: Vault) -> Setting
     return Settings(
         file=file,
         data_dir=data_dir,
-        kafka=read_kafka(root.section("kafka"), vault),
+        kafka=read_kafka(root.section("kafka"), base, vault),
         internal_topics=internal,
         sources={name: source for name, source in sources.items() if source},
         joins=joins,

@@ -39,7 +39,8 @@ class Vault:
     def reveal(self, text: str) -> Revealed:
         """`text` with its secrets in place; a ConfigError says which one is not there.
 
-        Replaced in one pass, so that a secret which looks like a reference stays itself.
+        Replaced in one pass, so that a secret which looks like a reference stays itself. One
+        between quotes is written as Java reads it there, so that it may have quotes in it.
         """
         secrets: set[str] = set()
 
@@ -47,8 +48,9 @@ class Vault:
             if match[0] == "$${":
                 return "${"
             secret = self._secret(match[1]) if match[0].endswith("}") else _refuse()
-            secrets.add(secret)
-            return secret
+            spelled = _escaped(secret) if _is_in_quotes(text[: match.start()]) else secret
+            secrets.update((secret, spelled))
+            return spelled
 
         return Revealed(_REFERENCE.sub(replace, text), frozenset(secrets))
 
@@ -91,10 +93,34 @@ def _refuse() -> str:
     )
 
 
+def _is_in_quotes(before: str) -> bool:
+    """Whether what comes after `before` stands between quotes, as in `sasl.jaas.config`."""
+    quote, escaped = "", False
+    for letter in before:
+        if escaped or (letter == "\\" and quote):
+            escaped = not escaped
+        elif letter in "\"'" and quote in ("", letter):
+            quote = "" if quote else letter
+    return bool(quote)
+
+
+def quoted(text: str) -> str:
+    """`text` between double quotes as Java reads it there; references in it stay what they are."""
+    parts = re.split(r"(\$\$\{|\$\{[^}]*\})", text)
+    return f'"{"".join(part if index % 2 else _escaped(part) for index, part in enumerate(parts))}"'
+
+
+def _escaped(secret: str) -> str:
+    # A line's end would end the quoted text for Java.
+    return re.sub(r"([\\\"'])", r"\\\1", secret).replace("\n", "\\n")
+
+
 def shown(name: str, value: str, secrets: Set[str]) -> str:
     """`value` as it may be shown: hidden when it holds a secret, or `name` says it is one."""
-    if any(secret in value for secret in secrets):
-        return HIDDEN
+    return HIDDEN if tells(name) or any(secret in value for secret in secrets) else value
+
+
+def tells(name: str) -> bool:
+    """Whether a property's name says that its value is a secret."""
     lower = name.lower()
-    telling = any(word in lower for word in _TELLING) and not lower.endswith(_HARMLESS)
-    return HIDDEN if telling else value
+    return any(word in lower for word in _TELLING) and not lower.endswith(_HARMLESS)

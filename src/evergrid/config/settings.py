@@ -13,8 +13,9 @@ from typing import Self
 
 import msgspec
 
-from evergrid.config.secrets import shown
+from evergrid.config.secrets import Vault, shown
 from evergrid.model.control import topic_words, type_words
+from evergrid.model.errors import ConfigError
 from evergrid.model.join import Join
 from evergrid.model.source import Source
 from evergrid.model.table import (
@@ -48,6 +49,19 @@ def _shown(properties: Mapping[str, str], secrets: Set[str] = frozenset()) -> di
     return {name: shown(name, value, secrets) for name, value in properties.items()}
 
 
+class Written(msgspec.Struct, frozen=True):
+    """A connection as the configuration has it, with references in place of its secrets."""
+
+    vault: Vault
+    bootstrap: str
+    properties: Mapping[str, str]
+    java: Mapping[str, str]
+    python: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return "Written()"  # a person may have written a password
+
+
 class Connection(_Guarded, frozen=True):
     """How to reach one Kafka cluster.
 
@@ -62,6 +76,39 @@ class Connection(_Guarded, frozen=True):
     java: Mapping[str, str] = {}
     python: Mapping[str, str] = {}
     secrets: frozenset[str] = frozenset()
+    written: Written | None = None
+
+    @classmethod
+    def of(cls, name: str, written: Written) -> Connection:
+        """The connection with its secrets in place; ConfigError when one is not there."""
+        secrets: set[str] = set()
+
+        def reveal(text: str) -> str:
+            found = written.vault.reveal(text)
+            secrets.update(found.secrets)
+            return found.text
+
+        return cls(
+            name=name,
+            bootstrap=reveal(written.bootstrap),
+            properties={key: reveal(value) for key, value in written.properties.items()},
+            java={key: reveal(value) for key, value in written.java.items()},
+            python={key: reveal(value) for key, value in written.python.items()},
+            secrets=frozenset(secrets),
+            written=written if secrets else None,  # without references it never changes
+        )
+
+    def renewed(self) -> Connection:
+        """The same with the secrets that their files hold now, which is how they are rotated.
+
+        While one of them cannot be read, perhaps because it is being written, it is as it was.
+        """
+        if self.written is None:
+            return self
+        try:
+            return Connection.of(self.name, self.written)
+        except ConfigError:
+            return self
 
     def shown(self) -> Connection:
         return Connection(

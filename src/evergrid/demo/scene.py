@@ -5,6 +5,7 @@ Everything is in one directory:
     evergrid.yaml      the configuration in effect
     key                the gateway's key; with these two `evergrid tail` shows the tables
     broker/            the Kafka broker's files
+    security/          certificates and passwords, where the broker is a secured one
     pipeline/          the pipeline's data_dir
     keys.yaml          the key's hash, for the gateway
     log/               what pipeline and gateway said
@@ -21,9 +22,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
+import yaml
 
-from evergrid.config import load, retyped
+from evergrid.config import load, retyped, show
 from evergrid.config.settings import Connection, Kafka, Settings
+from evergrid.demo.cluster import KafkaSecurity
 from evergrid.demo.events import ACCOUNTS, USERS
 from evergrid.demo.view import Words
 from evergrid.model.errors import ConfigError
@@ -31,6 +34,7 @@ from evergrid.model.join import JoinType
 
 _MEMORY = "EVERGRID_SPARK__DRIVER_MEMORY"
 _DEMO_MEMORY = "1g"
+_HEADING = "# The settings of this demo; its secrets are in the files that they refer to.\n"
 
 
 class Choices(msgspec.Struct, frozen=True):
@@ -43,6 +47,7 @@ class Choices(msgspec.Struct, frozen=True):
     seed: int = 1
     port: int | None = None
     fresh: bool = False
+    security: KafkaSecurity = KafkaSecurity.NONE
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -89,15 +94,24 @@ class Scene(msgspec.Struct, frozen=True):
             rate=self.choices.rate,
         )
 
-    def at(self, bootstrap: str, gateway_port: int) -> Settings:
+    def at(self, connection: Connection, gateway_port: int) -> Settings:
         """The settings once broker and gateway have their addresses."""
+        names = ("source", "control", "internal")
         return msgspec.structs.replace(
             self.settings,
             gateway=msgspec.structs.replace(
                 self.settings.gateway, port=gateway_port, keys=self.directory / "keys.yaml"
             ),
-            kafka=Kafka(*(Connection(n, bootstrap) for n in ("source", "control", "internal"))),
+            kafka=Kafka(*(msgspec.structs.replace(connection, name=name) for name in names)),
         )
+
+    def write(self, settings: Settings, kafka: Mapping[str, object]) -> None:
+        """Write the configuration file, with that `kafka` section: `show` has no secrets."""
+        document = yaml.safe_load(show(settings))
+        text = yaml.safe_dump(
+            {**document, "kafka": dict(kafka)}, sort_keys=False, allow_unicode=True, width=100
+        )
+        self.config_file.write_text(_HEADING + text, encoding="utf-8")
 
 
 def make_scene(choices: Choices, environ: Mapping[str, str]) -> Scene:

@@ -8,23 +8,21 @@ import shutil
 import socket
 from pathlib import Path
 
-from evergrid.config import show
 from evergrid.config.settings import Gateway, Settings
 from evergrid.demo.board import Board
 from evergrid.demo.child import Child
+from evergrid.demo.cluster import Cluster
 from evergrid.demo.producer import EventProducer
 from evergrid.demo.scene import Scene
 from evergrid.demo.watcher import Watcher
 from evergrid.demo.watches import GatewayWatch, PipelineWatch
 from evergrid.gateway.entry.key import make_key
-from evergrid.gateway.entry.keyfile import KEY_MODE, add_key, remove_key
-from evergrid.kafka import jars, topics
-from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.gateway.entry.keyfile import add_key, remove_key
+from evergrid.kafka import jars
 from evergrid.kafka.folder import take_lock
-from evergrid.kafka.topics import NewTopicSpec
+from evergrid.kafka.secured.files import write_secret
 from evergrid.model.errors import ConfigError
 
-_PARTITIONS = 2
 _KEY_NAME = "demo"
 
 
@@ -34,7 +32,7 @@ class Stage:
     def __init__(self, scene: Scene, board: Board) -> None:
         self._scene = scene
         self._board = board
-        self._broker = EmbeddedBroker(scene.directory / "broker", scene.choices.port)
+        self._cluster: Cluster | None = None
         self._lock: int | None = None
         self._producer: EventProducer | None = None
         self._child: Child | None = None
@@ -60,22 +58,18 @@ class Stage:
         scene, board = self._scene, self._board
         self._make_room()
         found = jars.fetch(board.step)
-        board.step("Starting a Kafka broker.")
-        self._broker = EmbeddedBroker(
-            scene.directory / "broker", scene.choices.port, jars=found, report=board.step
+        choices = scene.choices
+        cluster = Cluster(
+            scene.directory, choices.security, choices.port, jars=found, report=board.step
         )
-        self._broker.start()
-        board.broker(self._broker.bootstrap)
-        settings = scene.at(self._broker.bootstrap, _free_port(scene.settings.gateway))
-        scene.config_file.write_text(show(settings), encoding="utf-8")
-        sources = {name: source.topic for name, source in settings.sources.items()}
-        topics.create(
-            settings.kafka.source, [NewTopicSpec(name, _PARTITIONS) for name in sources.values()]
-        )
-        board.step(f"Sending {scene.choices.rate:g} sample events a second.")
-        self._producer = EventProducer(
-            settings.kafka.source, sources, scene.choices.rate, scene.choices.seed
-        )
+        self._cluster = cluster
+        sources = {name: source.topic for name, source in scene.settings.sources.items()}
+        cluster.start(tuple(sources.values()), scene.settings.internal_topics.prefix)
+        board.broker(cluster.bootstrap)
+        settings = scene.at(cluster.evergrid(), _free_port(scene.settings.gateway))
+        scene.write(settings, cluster.section())
+        board.step(f"Sending {choices.rate:g} sample events a second.")
+        self._producer = EventProducer(cluster.sender(), sources, choices.rate, choices.seed)
         self._producer.start()
         self._open_gateway(settings)
         child = Child(
@@ -93,7 +87,8 @@ class Stage:
         scene, gateway = self._scene, settings.gateway
         self._board.step("Starting the gateway.")
         secret = _demo_key(gateway.keys)
-        _write_secret(scene.key_file, secret)
+        # For `evergrid tail`: a key on its command line could be read by everybody here.
+        write_secret(scene.key_file, f"{secret}\n")
         address = f"http://{gateway.host}:{gateway.port}/#key={secret}"
         watch = GatewayWatch(self._board, address)
         self._gateway = Child("gateway", scene.config_file, scene.log("gateway"), watch, self._lock)
@@ -106,8 +101,9 @@ class Stage:
                 child.look()
         if self._watcher is not None:
             self._watcher.look()
-        if not _is_alive(self._broker.pid):
-            self._restart_broker()
+        if self._cluster is not None and not _is_alive(self._cluster.pid):
+            self._board.step("The broker ended; starting it again.")
+            self._cluster.restart()
 
     def close(self) -> None:
         """End everything within seconds; the data stays."""
@@ -118,7 +114,8 @@ class Stage:
         for child in (self._gateway, self._child):
             if child is not None:
                 child.stop()
-        self._broker.stop()
+        if self._cluster is not None:
+            self._cluster.stop()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -130,7 +127,7 @@ class Stage:
             if broker.exists():
                 # The broker of a demo that was killed may still be ending.
                 os.close(take_lock(broker))
-            for name in ("broker", "pipeline", "log"):
+            for name in ("broker", "security", "pipeline", "log"):
                 shutil.rmtree(scene.directory / name, ignore_errors=True)
         elif (broker / "data").exists():
             self._board.step("Going on with the data of the last time; --fresh starts over.")
@@ -140,17 +137,6 @@ class Stage:
             with contextlib.suppress(FileNotFoundError):
                 log.replace(log.with_suffix(".log.1"))
 
-    def _restart_broker(self) -> None:
-        before = self._broker.bootstrap
-        self._board.step("The broker ended; starting it again.")
-        self._broker.kill()
-        self._broker.start()
-        if self._broker.bootstrap != before:
-            raise ConfigError(
-                f"the broker ended, and another program has taken its address {before}",
-                remedy="Start the demo again.",
-            )
-
 
 def _demo_key(path: Path) -> str:
     """A fresh secret for the demo's key, which may do everything."""
@@ -159,13 +145,6 @@ def _demo_key(path: Path) -> str:
     key, secret = make_key(_KEY_NAME, control=True)
     add_key(path, key)
     return secret
-
-
-def _write_secret(path: Path, secret: str) -> None:
-    """For `evergrid tail`: a key on its command line could be read by everybody here."""
-    path.unlink(missing_ok=True)  # an earlier one may have been opened to others
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, KEY_MODE), "w") as file:
-        file.write(f"{secret}\n")
 
 
 def _free_port(gateway: Gateway) -> int:

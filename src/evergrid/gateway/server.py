@@ -6,12 +6,12 @@ import asyncio
 import errno
 import logging
 import socket
-import ssl
 from pathlib import Path
 
 from aiohttp import web
 
-from evergrid.config.settings import Gateway, GatewayLimits, Tls
+from evergrid.config.settings import Gateway, GatewayLimits
+from evergrid.gateway.entry.certificate import Certificate
 from evergrid.gateway.entry.door import check_binding
 from evergrid.gateway.entry.gate import Say
 from evergrid.gateway.entry.threshold import Reception, Threshold
@@ -55,13 +55,17 @@ class Running:
     def __repr__(self) -> str:
         return f"<a gateway at {self.address}>"
 
-    async def begin(self, runner: web.AppRunner, threshold: Threshold) -> None:
+    async def begin(
+        self, runner: web.AppRunner, threshold: Threshold, certificate: Certificate | None
+    ) -> None:
         self._runner = runner
         self._engine.start(self._house.switchboard.deliver)
         self._tasks = [
             asyncio.create_task(self._house.guests.look_after(threshold)),
             asyncio.create_task(measure(self._house.delays)),
         ]
+        if certificate is not None:
+            self._tasks.append(asyncio.create_task(certificate.follow()))
         await self._listener.start_serving()
 
     async def stop(self) -> None:
@@ -69,12 +73,27 @@ class Running:
         self._listener.close()
         await self._house.guests.show_out()
         if self._runner is not None:
-            await self._runner.cleanup()
+            await _end(self._runner)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._house.switchboard.close()
         await self._engine.stop()
+
+
+async def _end(runner: web.AppRunner) -> None:
+    """Let requests finish, then leave no connection open.
+
+    A closed TLS connection would wait for its peer's goodbye, which an idle browser is late with.
+    """
+    transports = (
+        [handler.transport for handler in runner.server.connections] if runner.server else []
+    )
+    await runner.cleanup()
+    for transport in transports:
+        if transport is not None:
+            transport.abort()
+    await asyncio.sleep(0)  # that is when they are
 
 
 async def serve(
@@ -91,7 +110,8 @@ async def serve(
     check_binding(gateway)
     assets = load(web_app)
     entrance = _Entrance()
-    listener = await _bind(gateway, entrance)
+    certificate = Certificate(gateway.tls, say) if gateway.tls else None
+    listener = await _bind(gateway, entrance, certificate)
     try:
         port = int(listener.sockets[0].getsockname()[1])
         house = House(gateway, port, engine, keys, assets, say)
@@ -101,7 +121,7 @@ async def serve(
         await runner.setup()
         entrance.threshold = _threshold(runner, gateway.limits)
         running = Running(_address(gateway, port), port, engine, house, listener)
-        await running.begin(runner, entrance.threshold)
+        await running.begin(runner, entrance.threshold, certificate)
     except OSError as error:
         listener.close()
         raise _cannot_bind(gateway, error) from error
@@ -147,9 +167,11 @@ class _Entrance:
             self.threshold.spoke(request.protocol)
 
 
-async def _bind(gateway: Gateway, entrance: _Entrance) -> asyncio.Server:
+async def _bind(
+    gateway: Gateway, entrance: _Entrance, certificate: Certificate | None
+) -> asyncio.Server:
     loop = asyncio.get_running_loop()
-    context = _tls(gateway.tls) if gateway.tls else None
+    context = certificate.context if certificate else None
     try:
         return await loop.create_server(
             entrance,
@@ -197,29 +219,6 @@ def _cannot_bind(gateway: Gateway, error: OSError) -> ConfigError:
         where=where,
         remedy="Set gateway.host and gateway.port to something that can.",
     )
-
-
-def _tls(tls: Tls) -> ssl.SSLContext:
-    for path in (tls.certificate, tls.key):
-        try:
-            path.read_bytes()
-        except OSError as error:
-            raise ConfigError(
-                f"{path} cannot be read ({error.strerror})",
-                where="gateway.tls",
-                remedy="Name PEM files that this user may read.",
-            ) from error
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(tls.certificate, tls.key, password="")
-    except (ssl.SSLError, OSError) as error:
-        raise ConfigError(
-            f"{tls.certificate} and {tls.key} are no certificate with its key ({error})",
-            where="gateway.tls",
-            remedy="Name a PEM certificate with its chain, and its private key without password.",
-        ) from error
-    return context
 
 
 def _address(gateway: Gateway, port: int) -> str:

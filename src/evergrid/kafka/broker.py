@@ -8,7 +8,7 @@ The directory holds everything, so that a restart goes on with the same data and
     data/              Kafka's own files; the cluster id is in data/meta.properties
     log/broker.log     what the broker logged, at most 4 files of 5 MB
     log/console.log    what Java itself printed at the last start
-    port               the port of the last start, taken again when it is free
+    port               the ports of the last start, taken again when they are free
     lock               held while a broker runs here; names the process that started it
 """
 
@@ -17,9 +17,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
-import random
 import shutil
-import socket
 import subprocess
 import time
 import uuid
@@ -33,13 +31,11 @@ from evergrid.config.settings import Connection
 from evergrid.kafka import clients, folder, leash
 from evergrid.kafka.jars import Jars, fetch
 from evergrid.kafka.java import java_command
+from evergrid.kafka.ports import HOST, choose_ports, free_port
+from evergrid.kafka.secured import administration
+from evergrid.kafka.secured.files import write_secret
+from evergrid.kafka.secured.listeners import INTERNAL, Mechanism, Protocol, Security, login
 from evergrid.model.errors import BrokenPromise, ConfigError
-
-HOST = "127.0.0.1"
-
-# Below the ranges that Linux and macOS take ports for outgoing connections from: a client
-# that retries while the broker is down could otherwise be given the broker's own port.
-_PORTS = range(20000, 32000)
 
 _START_SECONDS = 90.0  # seconds on an idle laptop; a busy one must not fail for it
 _STOP_SECONDS = 5.0
@@ -57,9 +53,8 @@ _JAVA_OPTIONS = (
 
 _SETTINGS = {
     "process.roles": "broker,controller",
-    "node.id": "1",
+    "node.id": administration.NODE,
     "controller.listener.names": "CONTROLLER",
-    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
     "auto.create.topics.enable": "false",
     "num.partitions": "1",
     "default.replication.factor": "1",
@@ -84,14 +79,22 @@ _SETTINGS = {
 }
 
 
+_OPEN = "PLAINTEXT"  # the one listener of a broker without security
+
+
 class EmbeddedBroker:
-    """A broker that runs while the `with` block does, and keeps its data in `directory`."""
+    """A broker that runs while the `with` block does, and keeps its data in `directory`.
+
+    Without `security` everybody on this machine may do everything; with it only those who
+    log in, and what the ACLs grant them.
+    """
 
     def __init__(
         self,
         directory: Path,
         port: int | None = None,
         *,
+        security: Security | None = None,
         extra: Mapping[str, str] | None = None,
         java: Path | None = None,
         jars: Jars | None = None,
@@ -100,20 +103,25 @@ class EmbeddedBroker:
         self.directory = directory.absolute()
         self.log_file = self.directory / "log" / "broker.log"
         self._wanted_port = port
+        self._security = security
         self._extra = dict(extra or {})
         self._java = java
         self._jars = jars
         self._report = report
-        self._port: int | None = None
+        self._ports: dict[str, int] = {}
         self._lock: int | None = None
         self._process: leash.Leashed | None = None
 
     @property
     def bootstrap(self) -> str:
         """The address clients connect to; the same again after a restart."""
-        if self._port is None:
+        return self.address(self._names[0])
+
+    def address(self, listener: str) -> str:
+        """The address of the listener of that name."""
+        if not self._ports:
             raise BrokenPromise(f"the broker in {self.directory} was asked before its first start")
-        return f"{HOST}:{self._port}"
+        return f"{HOST}:{self._ports[listener]}"
 
     @property
     def pid(self) -> int | None:
@@ -121,7 +129,25 @@ class EmbeddedBroker:
         return self._process.pid if self._process else None
 
     def connection(self, name: str = "embedded") -> Connection:
-        return Connection(name=name, bootstrap=self.bootstrap)
+        """A connection with all rights: of a secured broker it is the administrator's."""
+        if self._security is None:
+            return Connection(name=name, bootstrap=self.bootstrap)
+        account = self._security.administrator
+        options = {"username": account.name, "password": account.password}
+        return Connection(
+            name=name,
+            bootstrap=self.address(INTERNAL),
+            properties={
+                "security.protocol": Protocol.SASL_PLAINTEXT.value,
+                "sasl.mechanism": Mechanism.PLAIN.value,
+                "sasl.jaas.config": login(Mechanism.PLAIN, options),
+            },
+            secrets=frozenset({account.password}),
+        )
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self._security.names if self._security else (_OPEN,)
 
     def __enter__(self) -> EmbeddedBroker:
         self.start()
@@ -156,14 +182,18 @@ class EmbeddedBroker:
             raise
 
     def _start(self, command: list[str]) -> None:
-        self._port = self._choose_port()
+        self._ports = self._choose_ports()
         if not (self.directory / "data").exists():
             self._format(command)
         self._write_settings("server.properties", "data")
-        (self.directory / "port").write_text(f"{self._port}\n")
+        ports = (f"{port}\n" for port in self._ports.values())
+        (self.directory / "port").write_text("".join(ports))
         log_start = self.log_file.stat().st_size if self.log_file.exists() else 0
         self._process = self._run([*command, "kafka.Kafka", "server.properties"])
         self._wait_until_ready(log_start)
+        if self._security is not None:
+            mechanisms = self._security.scram_mechanisms()
+            administration.put_accounts(self.connection(), self._security.accounts, mechanisms)
 
     def stop(self) -> None:
         """Shut down in order within seconds, or else by force; data stays."""
@@ -187,21 +217,13 @@ class EmbeddedBroker:
         java = self._java or java_command()
         jars = self._jars or fetch(self._report)
         classpath = os.pathsep.join(map(str, jars.broker))
-        return [str(java), *_JAVA_OPTIONS, "-cp", classpath]
+        more = self._security.java_options if self._security else ()
+        return [str(java), *_JAVA_OPTIONS, *more, "-cp", classpath]
 
-    def _choose_port(self) -> int:
-        if self._wanted_port is not None:
-            if not _is_free(self._wanted_port):
-                raise ConfigError(
-                    f"port {self._wanted_port} on {HOST} is in use by another program",
-                    remedy="End that program, or choose another port for the broker.",
-                )
-            return self._wanted_port
-        try:
-            last = int((self.directory / "port").read_text())
-        except (OSError, ValueError):
-            last = 0
-        return last if 0 < last < 65536 and _is_free(last) else _free_port()
+    def _choose_ports(self) -> dict[str, int]:
+        file = self.directory / "port"
+        ports = choose_ports(file, len(self._names), self._wanted_port)
+        return dict(zip(self._names, ports, strict=True))
 
     def _format(self, command: list[str]) -> None:
         """Make Kafka's data folder, whole or not at all."""
@@ -222,18 +244,25 @@ class EmbeddedBroker:
         (self.directory / "data.new").rename(self.directory / "data")
 
     def _write_settings(self, name: str, data: str) -> None:
-        broker = self._port
-        controller = _free_port(apart_from=broker)
-        settings = _SETTINGS | {
-            "listeners": f"PLAINTEXT://{HOST}:{broker},CONTROLLER://{HOST}:{controller}",
-            "advertised.listeners": f"PLAINTEXT://{HOST}:{broker}",
-            "controller.quorum.voters": f"1@{HOST}:{controller}",
+        controller = free_port(apart_from=self._ports.values())
+        settings = _SETTINGS | self._listener_settings(controller)
+        settings |= {
+            "controller.quorum.voters": f"{administration.NODE}@{HOST}:{controller}",
             # Relative to the directory it runs in: Kafka would split a path at its commas.
             "log.dirs": data,
             **self._extra,
         }
-        lines = (f"{key}={value}\n" for key, value in settings.items())
-        (self.directory / name).write_text("".join(lines))
+        write_secret(self.directory / name, folder.java_properties(settings))
+
+    def _listener_settings(self, controller: int) -> dict[str, str]:
+        if self._security is not None:
+            return self._security.settings(self._ports, controller)
+        broker = f"{_OPEN}://{self.bootstrap}"
+        return {
+            "listeners": f"{broker},CONTROLLER://{HOST}:{controller}",
+            "advertised.listeners": broker,
+            "listener.security.protocol.map": f"CONTROLLER:PLAINTEXT,{_OPEN}:PLAINTEXT",
+        }
 
     def _run(self, command: list[str]) -> leash.Leashed:
         assert self._lock is not None
@@ -266,23 +295,3 @@ class EmbeddedBroker:
             where=str(self.directory),
             remedy=f"The whole story is in {self.log_file} and console.log beside it.",
         )
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-        return True
-
-
-def _free_port(apart_from: int | None = None) -> int:
-    for port in random.sample(_PORTS, 200):
-        if port != apart_from and _is_free(port):
-            return port
-    raise ConfigError(
-        f"no port is free on {HOST} between {_PORTS.start} and {_PORTS.stop}",
-        remedy="End programs that hold many ports, or choose a port for the broker.",
-    )

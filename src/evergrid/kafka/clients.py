@@ -14,6 +14,9 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
 from evergrid.config.settings import Connection
+from evergrid.kafka.diagnosis import Trouble, diagnose, explained, knock, wants_login
+from evergrid.kafka.ear import ALL_DOWN, SILENCE
+from evergrid.kafka.identity import scrub, where
 from evergrid.kafka.properties import python_properties
 from evergrid.kafka.quiet import Quiet
 from evergrid.kafka.words import Role
@@ -51,29 +54,14 @@ _CONSUMER: Mapping[str, Value] = {
 }
 
 # librdkafka marks its own errors with an underscore in front; they are public all the same.
-ALL_DOWN = KafkaError._ALL_BROKERS_DOWN
 AUTHENTICATION = KafkaError._AUTHENTICATION
-RESOLVE = KafkaError._RESOLVE
 TIMED_OUT = KafkaError._TIMED_OUT
 TLS = KafkaError._SSL
-TRANSPORT = KafkaError._TRANSPORT
 
-_ADDRESS = "Check that the broker runs and that kafka.bootstrap is its address."
-_LOGIN = "Check user, password and sasl.mechanism under kafka.properties."
-_TLS = "Check security.protocol and the ssl.* settings under kafka.properties."
-_RIGHTS = "Ask who runs the cluster to allow this user that."
 _REMEDIES: Mapping[int, str] = {
-    TRANSPORT: _ADDRESS,
-    ALL_DOWN: _ADDRESS,
-    RESOLVE: _ADDRESS,
-    TIMED_OUT: _ADDRESS,
-    TLS: _TLS,
-    AUTHENTICATION: _LOGIN,
-    KafkaError.SASL_AUTHENTICATION_FAILED: _LOGIN,
-    KafkaError.UNSUPPORTED_SASL_MECHANISM: _LOGIN,
-    KafkaError.TOPIC_AUTHORIZATION_FAILED: _RIGHTS,
-    KafkaError.GROUP_AUTHORIZATION_FAILED: _RIGHTS,
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED: _RIGHTS,
+    **dict.fromkeys(SILENCE, "Check that the broker runs and that kafka.bootstrap is its address."),
+    TLS: "Check security.protocol and the ssl.* settings under kafka.properties.",
+    AUTHENTICATION: "Check user, password and sasl.mechanism under kafka.properties.",
     KafkaError.UNKNOWN_TOPIC_OR_PART: "Create the topic, or correct its name.",
     KafkaError.INVALID_REPLICATION_FACTOR: "Set internal_topics.replication to at most the "
     "number of brokers.",
@@ -113,24 +101,23 @@ def link_error(connection: Connection, doing: str, error: KafkaException | Kafka
     reason, code = str(cause), None
     if isinstance(cause, KafkaError):
         reason, code = cause.str(), cause.code()
+    trouble = _trouble(connection, code, reason)
+    if trouble is not None:
+        return explained(connection, doing, trouble)
     return LinkError(
         f"could not {doing}: {scrub(connection, reason)}",
         where=where(connection),
-        remedy=_REMEDIES.get(code, "") if code is not None else "",
+        remedy=_REMEDIES.get(code or 0, ""),
     )
 
 
-def where(connection: Connection) -> str:
-    """How sentences name a connection."""
-    return f"Kafka connection {connection.name} ({connection.bootstrap})"
-
-
-def scrub(connection: Connection, text: str) -> str:
-    """`text` without the connection's secrets: a client's error may quote a setting's value."""
-    for secret in sorted(connection.secrets, key=len, reverse=True):
-        if secret:
-            text = text.replace(secret, "***")
-    return text
+def _trouble(connection: Connection, code: int | None, reason: str) -> Trouble | None:
+    found = diagnose(connection, reason)
+    if found is None and code in SILENCE:
+        found = knock(connection)
+        if found is None and code in (ALL_DOWN, KafkaError._TRANSPORT):
+            found = wants_login(connection)
+    return found
 
 
 def _settings(
@@ -139,7 +126,9 @@ def _settings(
     defaults: Mapping[str, Value],
     overrides: Mapping[str, Value],
 ) -> dict[str, Value]:
-    settings = {**_ANY, **defaults, **python_properties(connection, role), **overrides}
+    # Whoever makes a client gets the secrets of now: that is how they are rotated.
+    given = python_properties(connection.renewed(), role)
+    settings = {**_ANY, **defaults, **given, **overrides}
     logger = settings.get("logger", LOG)
     settings["logger"] = _quiet(logger) if isinstance(logger, logging.Logger) else logger
     return settings

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from evergrid.model.errors import ConfigError
@@ -91,6 +92,18 @@ def check_space(directory: Path) -> None:
             where=str(directory),
             remedy="Free some space, or choose a directory on another disk.",
         )
+
+
+def java_properties(settings: Mapping[str, str]) -> str:
+    """A file of settings as Java reads it: a line each, in Latin letters."""
+    return "".join(f"{key}={_java_text(value)}\n" for key, value in settings.items())
+
+
+def _java_text(value: str) -> str:
+    escaped = value.replace("\\", "\\\\")
+    units = escaped.encode("utf-16-be")
+    codes = (int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2))
+    return "".join(chr(code) if 0x20 <= code < 0x7F else f"\\u{code:04x}" for code in codes)
 
 
 def cluster_id(directory: Path) -> str:

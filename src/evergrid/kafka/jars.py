@@ -202,7 +202,7 @@ def _ivy_command(fresh: Path, ivy_cache: Path) -> list[str]:
         "-Dsun.net.client.defaultConnectTimeout=20000",
         "-Dsun.net.client.defaultReadTimeout=60000",
         *proxy_options(urllib.request.getproxies()),
-        *("-jar", str(_ivy_jar()), "-ivy", str(IVY_FILE), "-cache", str(ivy_cache)),
+        *("-jar", str(spark_jar("ivy-*.jar")), "-ivy", str(IVY_FILE), "-cache", str(ivy_cache)),
         *(("-settings", settings) if settings else ()),
         *("-retrieve", f"{fresh}/[conf]/[artifact]-[revision].[ext]"),
         # Some jars are published as OSGi bundles; without that word they are left out.
@@ -224,14 +224,15 @@ def proxy_options(proxies: Mapping[str, str]) -> list[str]:
     return options
 
 
-def _ivy_jar() -> Path:
-    # Found without importing pyspark, which only the pipeline may do.
+def spark_jar(pattern: str) -> Path:
+    """A jar that PySpark brings, among all others of its kind."""
+    # Found without importing pyspark, which takes its time and which only the pipeline may do.
     spec = importlib.util.find_spec("pyspark")
     for place in (spec.submodule_search_locations or ()) if spec else ():
-        for jar in sorted(Path(place, "jars").glob("ivy-*.jar")):
+        for jar in sorted(Path(place, "jars").glob(pattern)):
             return jar
     raise ConfigError(
-        "PySpark, whose Ivy fetches the Java libraries, is not installed in this Python",
+        "PySpark, which brings Java libraries, is not installed in this Python",
         where=sys.executable,
         remedy="Install Evergrid with its dependencies: pip install evergrid",
     )

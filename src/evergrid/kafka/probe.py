@@ -11,11 +11,15 @@ from confluent_kafka.admin import AdminClient
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
+from evergrid.kafka.diagnosis import Step, Trouble, diagnose, explained, knock, wants_login
+from evergrid.kafka.ear import Ear
+from evergrid.kafka.identity import where
 from evergrid.kafka.topics import NewTopicSpec, new_topic
 
 _REACH_SECONDS = 5.0
 _ASK_SECONDS = 20.0
 _TRY_SECONDS = 1.0
+_KNOCK_SECONDS = 5.0  # of silence before it is looked into
 # No second attempt gives another answer to these.
 _FINAL = (clients.AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED, clients.TLS)
 
@@ -30,34 +34,57 @@ class Reached(msgspec.Struct, frozen=True):
 
 def reach(connection: Connection, seconds: float = _REACH_SECONDS) -> Reached:
     """Connect; LinkError with the client's own reason when that does not succeed in time."""
-    heard: list[KafkaError] = []
-    admin = clients.admin(connection, error_cb=heard.append)
+    ear = Ear()
+    admin = clients.admin(connection, error_cb=ear)
     deadline = time.monotonic() + seconds
     while True:
         try:
             return _ask(admin, _TRY_SECONDS)
         except KafkaException as error:
             admin.poll(0)  # hands over what was heard
-            # "All brokers are down" follows each reason and says less than the reason.
-            reasons = [known for known in heard if known.code() != clients.ALL_DOWN]
-            final = any(known.code() in _FINAL for known in reasons)
-            if final or time.monotonic() > deadline:
-                reason = reasons[-1] if reasons else error
+            reason = ear.reason(error.args[0])
+            if reason.code() in _FINAL or time.monotonic() > deadline:
                 raise clients.link_error(connection, "connect", reason) from None
 
 
 class Pulse:
-    """Tells silence from a broker that is gone."""
+    """Tells silence from a broker that is gone, and why it does not let us in."""
 
     def __init__(self, connection: Connection) -> None:
-        self._admin = clients.admin(connection)
+        self._connection = connection
+        self._ear = Ear()
+        self._admin = clients.admin(connection, error_cb=self._ear)
+        self._silent_since: float | None = None
+        self._found: Trouble | None = None
 
     def feel(self, seconds: float) -> Reached | None:
         """Who answers within `seconds`, or None."""
         try:
-            return _ask(self._admin, seconds)
+            reached = _ask(self._admin, seconds)
         except KafkaException:
+            self._admin.poll(0)  # hands over what was heard
+            self._listen()
             return None
+        self._ear.forget()
+        self._silent_since = self._found = None
+        return reached
+
+    def why(self) -> str:
+        """A sentence for the last time that nobody answered."""
+        if self._found is None:
+            return f"{where(self._connection)} does not answer."
+        return explained(self._connection, "connect", self._found).sentence()
+
+    def _listen(self) -> None:
+        now = time.monotonic()
+        self._silent_since = self._silent_since or now
+        if self._ear.heard is not None:
+            self._found = diagnose(self._connection, self._ear.heard.str()) or self._found
+        if self._found is None and now - self._silent_since > _KNOCK_SECONDS:
+            # A broker that wants another way in just hangs up: nothing is ever heard of that.
+            self._silent_since = now
+            found = knock(self._connection) or wants_login(self._connection)
+            self._found = None if found is None or found.step is Step.HOST else found
 
 
 def rehearse(connection: Connection, wanted: Iterable[NewTopicSpec]) -> None:

@@ -8,17 +8,26 @@ silently lacks would be worse than none.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from evergrid.config.settings import Connection
 from evergrid.kafka import jaas
 from evergrid.kafka.words import (
     DEFAULT_STORE_TYPE,
     EXTENSION,
+    HANDLER,
     IMPLIED,
+    JAVA_ALONE,
     LOGINS,
     OIDC_HANDLER,
+    OIDC_HANDLERS,
     OURS,
     REMEDIES,
     STORES,
+    TLS_VERSIONS,
+    TOKEN_ENDPOINT,
+    TOKEN_TRUST,
+    TRUST_STORE,
     WORDS,
     Role,
     Store,
@@ -35,22 +44,28 @@ def java_properties(connection: Connection) -> dict[str, str]:
     """What the Java client inside Spark is given."""
     for name in connection.properties:
         _refuse_ours(connection, name)
-    return {
+    properties = {
         "bootstrap.servers": connection.bootstrap,
         **connection.properties,
         **connection.java,
     }
+    default = OIDC_HANDLER if TOKEN_ENDPOINT in properties else ""
+    if properties.get(HANDLER, default) in OIDC_HANDLERS:
+        properties[HANDLER] = OIDC_HANDLER
+    return properties
 
 
 def python_properties(connection: Connection, role: Role | None = None) -> dict[str, str]:
     """What the Python client is given; with a role, without what is for the other kind only."""
     translated = {"bootstrap.servers": connection.bootstrap}
     rest = dict(connection.properties)
-    translated |= _stores(connection, rest)
+    translated |= _stores(connection, rest, STORES)
     translated |= _login(connection, rest)
     for name, value in rest.items():
         _refuse_ours(connection, name)
         word = WORDS.get(name)
+        if word is None and _needs_no_word(name, value):
+            continue
         if word is None:
             raise _no_word(connection, name)
         if role is None or word.role in (Role.ANY, role):
@@ -58,10 +73,17 @@ def python_properties(connection: Connection, role: Role | None = None) -> dict[
     return translated | dict(connection.python)
 
 
-def _stores(connection: Connection, rest: dict[str, str]) -> dict[str, str]:
+def _needs_no_word(name: str, value: str) -> bool:
+    versions = TLS_VERSIONS.get(name)
+    return name in JAVA_ALONE or (versions is not None and bool(versions.fullmatch(value.strip())))
+
+
+def _stores(
+    connection: Connection, rest: dict[str, str], stores: tuple[Store, ...]
+) -> dict[str, str]:
     """Take the properties of key and trust stores out of `rest`, translated."""
     translated: dict[str, str] = {}
-    for store in STORES:
+    for store in stores:
         family = store.type_property.removesuffix("type")
         given = {name: rest.pop(name) for name in list(rest) if name.startswith(family)}
         kind = given.pop(store.type_property, DEFAULT_STORE_TYPE).upper()
@@ -94,23 +116,28 @@ def _login(connection: Connection, rest: dict[str, str]) -> dict[str, str]:
             where=where,
             remedy=_SPLIT_LOGIN,
         )
-    if rest.get("sasl.login.callback.handler.class", "").endswith(f".{OIDC_HANDLER}"):
-        del rest["sasl.login.callback.handler.class"]
-    return dict(IMPLIED.get(login.module, {})) | _login_options(login, where)
+    if rest.get(HANDLER) in OIDC_HANDLERS:
+        del rest[HANDLER]
+    options = dict(login.options)
+    implied = dict(IMPLIED.get(login.module, {}))
+    if implied:  # a login at a token endpoint, whose authority is an option like all others
+        trust = _stores(connection, options, (TRUST_STORE,))
+        implied |= {TOKEN_TRUST[word]: value for word, value in trust.items()}
+    return implied | _login_options(login.module, options, where)
 
 
-def _login_options(login: jaas.Login, where: str) -> dict[str, str]:
-    words = LOGINS[login.module]
+def _login_options(module: str, options: Mapping[str, str], where: str) -> dict[str, str]:
+    words = LOGINS[module]
     translated: dict[str, str] = {}
     extensions = []
-    for option, value in login.options.items():
+    for option, value in options.items():
         if option in words:
             translated[words[option]] = value
         elif option.startswith(EXTENSION) and "sasl.oauthbearer.client.id" in words.values():
             extensions.append(f"{option.removeprefix(EXTENSION)}={value}")
         else:
             raise ConfigError(
-                f"the Python client has no word for the option {option} of {login.module}",
+                f"the Python client has no word for the option {option} of {module}",
                 where=where,
                 remedy=f"Delete the option. Or: {_SPLIT_LOGIN}",
             )

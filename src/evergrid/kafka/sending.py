@@ -6,10 +6,12 @@ import time
 from collections.abc import Mapping
 
 import msgspec
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
+from evergrid.kafka.ear import Ear
+from evergrid.kafka.identity import where
 from evergrid.model.errors import LinkError
 
 _FLUSH_SECONDS = 60.0
@@ -29,7 +31,10 @@ class Sender:
 
     def __init__(self, connection: Connection, **overrides: clients.Value) -> None:
         self._connection = connection
-        self._producer: Producer = clients.producer(connection, **overrides)
+        self._ear = Ear()
+        self._producer: Producer = clients.producer(
+            connection, **{"error_cb": self._ear, **overrides}
+        )
         self._failure: KafkaError | None = None
 
     def send(
@@ -75,14 +80,17 @@ class Sender:
     def flush(self, seconds: float = _FLUSH_SECONDS) -> None:
         """LinkError unless everything sent so far has arrived within `seconds`."""
         deadline = time.monotonic() + seconds
-        left = self._producer.flush(seconds)
+        try:
+            left = self._producer.flush(seconds)
+        except KafkaException as error:  # the client gave up for good
+            raise clients.link_error(self._connection, "send", error) from None
         if self._failure is not None:
             failure, self._failure = self._failure, None
-            raise clients.link_error(self._connection, "send", failure)
+            raise clients.link_error(self._connection, "send", self._ear.reason(failure))
         if left or time.monotonic() > deadline:
             raise LinkError(
                 f"{left} messages were not taken within {seconds:.0f} seconds",
-                where=clients.where(self._connection),
+                where=where(self._connection),
                 remedy="Check that the broker runs.",
             )
 

@@ -30,6 +30,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
+from evergrid.kafka.ear import Ear
+from evergrid.kafka.identity import where
 from evergrid.kafka.properties import python_properties
 from evergrid.model.errors import LinkError
 from evergrid.model.source import At, Edge, Start
@@ -134,7 +136,7 @@ def offsets(connection: Connection, topic: str, at: Start) -> dict[int, int]:
     if info is None:
         raise LinkError(
             f"topic {topic} does not exist",
-            where=clients.where(connection),
+            where=where(connection),
             remedy="Create the topic, or correct its name.",
         )
     if at is Edge.EARLIEST:
@@ -152,20 +154,12 @@ class _Moving(LinkError):
 
 
 class _Asker:
-    """An admin client that remembers why it cannot connect.
-
-    Without that all a user would read of a wrong password is "timed out".
-    """
+    """An admin client that remembers why it cannot connect."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._heard: KafkaError | None = None
-        self.admin = clients.admin(connection, error_cb=self._hear)
-
-    def _hear(self, error: KafkaError) -> None:
-        # "All brokers are down" follows each reason and says less than the reason.
-        if self._heard is None or error.code() != clients.ALL_DOWN:
-            self._heard = error
+        self._ear = Ear()
+        self.admin = clients.admin(connection, error_cb=self._ear)
 
     def take(self, answer: Future[_Answer], doing: str, fine: int | None = None) -> _Answer | None:
         """The answer, None for the error that is `fine`, or a LinkError."""
@@ -184,9 +178,7 @@ class _Asker:
 
     def link_error(self, doing: str, failure: KafkaError) -> LinkError:
         self.admin.poll(0)  # hands over what was heard
-        if failure.code() in (clients.TIMED_OUT, clients.TRANSPORT) and self._heard:
-            failure = self._heard
-        return clients.link_error(self._connection, doing, failure)
+        return clients.link_error(self._connection, doing, self._ear.reason(failure))
 
     def settle(self, done: Callable[[], bool], doing: str) -> None:
         deadline = time.monotonic() + _SETTLE_SECONDS

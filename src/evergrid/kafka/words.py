@@ -6,6 +6,7 @@ Nothing but tables: `properties.py` reads them.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -63,6 +64,7 @@ WORDS: Mapping[str, Word] = {
         "sasl.kerberos.kinit.cmd",
         "sasl.kerberos.min.time.before.relogin",
         "sasl.kerberos.service.name",
+        "sasl.oauthbearer.sub.claim.name",
         "sasl.oauthbearer.token.endpoint.url",
         "security.protocol",
         "socket.connection.setup.timeout.ms",
@@ -119,17 +121,18 @@ class Store(msgspec.Struct, frozen=True):
 _TRUST = "ssl.truststore"
 _KEY = "ssl.keystore"
 
-STORES: tuple[Store, ...] = (
-    Store(
-        f"{_TRUST}.type",
-        {
-            "PEM": {
-                f"{_TRUST}.location": ("ssl.ca.location",),
-                f"{_TRUST}.certificates": ("ssl.ca.pem",),
-            },
+TRUST_STORE = Store(
+    f"{_TRUST}.type",
+    {
+        "PEM": {
+            f"{_TRUST}.location": ("ssl.ca.location",),
+            f"{_TRUST}.certificates": ("ssl.ca.pem",),
         },
-        "keytool -exportcert -rfc -keystore <file> -alias <name> -file ca.pem",
-    ),
+    },
+    "keytool -exportcert -rfc -keystore <file> -alias <name> -file ca.pem",
+)
+STORES: tuple[Store, ...] = (
+    TRUST_STORE,
     Store(
         f"{_KEY}.type",
         {
@@ -151,6 +154,7 @@ STORES: tuple[Store, ...] = (
 DEFAULT_STORE_TYPE = "JKS"  # Java's
 
 # Login module → its options → librdkafka's words; and what the module itself implies.
+# Java takes the authority of the token endpoint from options of the login, as a store.
 _USER = {"username": "sasl.username", "password": "sasl.password"}
 LOGINS: Mapping[str, Mapping[str, str]] = {
     "PlainLoginModule": _USER,
@@ -165,9 +169,43 @@ IMPLIED: Mapping[str, Mapping[str, str]] = {
     "OAuthBearerLoginModule": {"sasl.oauthbearer.method": "oidc"},
 }
 EXTENSION = "extension_"  # of the OAuth login module; librdkafka takes them as one list
+TOKEN_ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
+TOKEN_TRUST = {"ssl.ca.location": "https.ca.location", "ssl.ca.pem": "https.ca.pem"}
 
-# Java's way of naming what `sasl.oauthbearer.method=oidc` says for librdkafka.
-OIDC_HANDLER = "OAuthBearerLoginCallbackHandler"
+# Java's way of naming what `sasl.oauthbearer.method=oidc` says for librdkafka. The Java client
+# has had the class under two names; from its version 4 on the old one is gone.
+HANDLER = "sasl.login.callback.handler.class"
+_OAUTH = "org.apache.kafka.common.security.oauthbearer"
+OIDC_HANDLER = f"{_OAUTH}.OAuthBearerLoginCallbackHandler"
+OIDC_HANDLERS = frozenset((OIDC_HANDLER, f"{_OAUTH}.secured.OAuthBearerLoginCallbackHandler"))
+
+# What tunes the Java client alone: librdkafka decides it by itself, to the same effect. When a
+# token is renewed is among it: both clients do so after four fifths of its time.
+JAVA_ALONE = frozenset(
+    (
+        "default.api.timeout.ms",
+        "sasl.login.connect.timeout.ms",
+        "sasl.login.read.timeout.ms",
+        "sasl.login.refresh.buffer.seconds",
+        "sasl.login.refresh.min.period.seconds",
+        "sasl.login.refresh.window.factor",
+        "sasl.login.refresh.window.jitter",
+        "sasl.login.retry.backoff.max.ms",
+        "sasl.login.retry.backoff.ms",
+        "sasl.oauthbearer.scope.claim.name",
+        "socket.connection.setup.timeout.max.ms",
+        "ssl.keymanager.algorithm",
+        "ssl.secure.random.implementation",
+        "ssl.trustmanager.algorithm",
+    )
+)
+
+# librdkafka speaks TLS 1.2 and 1.3. What asks for these needs no word; what allows older ones,
+# or 1.3 alone, would not be kept to.
+TLS_VERSIONS: Mapping[str, re.Pattern[str]] = {
+    "ssl.protocol": re.compile(r"TLS(v1\.[23])?"),
+    "ssl.enabled.protocols": re.compile(r"(TLSv1\.3\s*,\s*)?TLSv1\.2(\s*,\s*TLSv1\.3)?"),
+}
 
 # What Evergrid decides itself, and why nobody else may.
 _PLACE = "Evergrid keeps its own place in each topic; delete the line."
@@ -184,7 +222,11 @@ OURS: Mapping[str, str] = {
 }
 
 # For properties where "move it to kafka.java" would not be the best advice.
+_TLS = "The Python client speaks TLS 1.2 and 1.3, whichever is newest on both sides: delete the "
+_TLS += "line, or move it to kafka.java if Spark alone is to be so strict."
 REMEDIES: Mapping[str, str] = {
+    "ssl.enabled.protocols": _TLS,
+    "ssl.protocol": _TLS,
     "ssl.cipher.suites": "The two clients name ciphers differently: set it under kafka.java "
     "with Java's names and under kafka.python with OpenSSL's.",
     "ssl.truststore.password": "A PEM truststore has no password; delete the line.",

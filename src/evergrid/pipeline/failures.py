@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from evergrid.model.errors import LinkError
+from evergrid.pipeline.refusals import REFUSED, refusals
 
 _WRAPPERS = ("SparkException", "StreamingQueryException", "QueryExecutionException")
 _LONGEST = 200
@@ -21,7 +22,8 @@ _DISK_FULL = "No space left on device"
 
 class Cause(enum.Enum):
     """LOST: going on would leave a gap or a wrong state, so a new generation is due.
-    UNWRITTEN: a disk did not take what was to be written; nothing is harmed.
+    UNWRITTEN: a disk did not take what was to be written, or Kafka did not let us in; nothing is
+    harmed, however long it takes.
     PASSING: the same query may well run when started again.
     """
 
@@ -57,8 +59,16 @@ _LOST = (
 )
 
 
-# A write that failed has changed nothing, so the same query can try again.
-_UNWRITTEN = (_DISK_FULL, "WRITE_FAILURE", "CANNOT_WRITE", "CANNOT_COMMIT")
+# A write that failed has changed nothing, so the same query can try again. So it is with what
+# Kafka refused, in Java's words or already in ours.
+_UNWRITTEN = (
+    _DISK_FULL,
+    "WRITE_FAILURE",
+    "CANNOT_WRITE",
+    "CANNOT_COMMIT",
+    "Kafka connection ",
+    *REFUSED,
+)
 
 
 @contextlib.contextmanager
@@ -96,10 +106,13 @@ def _gist(text: str) -> str:
     """The reason on one line: Spark wraps the exception that tells it in many that do not."""
     if _DISK_FULL in text:
         return _DISK_FULL
+    refused = refusals.sentence(text)
+    if refused is not None:
+        return refused
     told = [
         f"{name}: {words}"
         for name, words in re.findall(r"(\w+(?:Exception|Error)): (\S[^\n]*)", text)
         if name not in _WRAPPERS
     ]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return (told or lines or ["no reason given"])[0][:_LONGEST]
+    return refusals.scrubbed((told or lines or ["no reason given"])[0])[:_LONGEST]

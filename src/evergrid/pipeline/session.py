@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,15 +15,18 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from evergrid.config.secrets import tells
 from evergrid.config.settings import Settings
 from evergrid.kafka.jars import Jars
 from evergrid.kafka.java import java_home
 from evergrid.model.errors import ConfigError
+from evergrid.pipeline.refusals import refusals
 
 Session = SparkSession  # other rooms hand it on without knowing Spark
 
 _STATE = "spark.sql.streaming.stateStore"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_SUBMIT = "PYSPARK_SUBMIT_ARGS"
 _STOP_SECONDS = 4.0
 
 # Real-time mode refuses the first version of the checkpoint's format; the rest keeps a
@@ -54,6 +58,14 @@ _FIXED: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
 }
 
+# Spark shows settings and the options of sources and sinks in its UI, in event logs and in the
+# text of its plans. All that Kafka's clients are given is hidden there, and the names that speak
+# of a secret; a user's own patterns are added.
+_HIDDEN: Mapping[str, str] = {
+    "spark.redaction.regex": "(?i)secret|passw|token|access[.]?key|jaas|credential|user[.]info",
+    "spark.sql.redaction.options.regex": "(?i)url|^kafka[.](?!bootstrap)",
+}
+
 # What a user may set otherwise.
 _DEFAULTS: Mapping[str, str] = {
     "spark.app.name": "evergrid",
@@ -71,12 +83,14 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
     shutil.rmtree(scratch, ignore_errors=True)  # a killed Spark leaves its files behind
     for folder in (logs, scratch):
         folder.mkdir(parents=True, exist_ok=True)
+    refusals.know(settings)
     _environment(settings)
     options = {
         **_DEFAULTS,
         **_place(settings, slots),
         **settings.spark.settings,
         **_FIXED,
+        **_hidden(settings.spark.settings),
         "spark.sql.shuffle.partitions": str(settings.spark.shuffle_partitions),
         "spark.driver.memory": settings.spark.driver_memory,
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars.spark)),
@@ -86,8 +100,10 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
     }
     builder = SparkSession.builder
     for name, value in options.items():
-        builder = builder.config(name, value)
-    with _output_to(logs / "spark-start.log"):
+        if not tells(name):
+            builder = builder.config(name, value)
+    secret = {name: value for name, value in options.items() if tells(name)}
+    with _output_to(logs / "spark-start.log"), _beside_the_command_line(secret, scratch):
         try:
             return builder.getOrCreate()
         except Exception as error:
@@ -142,6 +158,43 @@ def _place(settings: Settings, slots: int) -> dict[str, str]:
     if is_local(settings):
         return {"spark.master": f"local[{slots}]", "spark.driver.host": "127.0.0.1"}
     return {"spark.master": settings.spark.master}
+
+
+def _hidden(given: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: f"{given[name]}|{pattern}" if given.get(name) else pattern
+        for name, pattern in _HIDDEN.items()
+    }
+
+
+@contextlib.contextmanager
+def _beside_the_command_line(secret: Mapping[str, str], folder: Path) -> Iterator[None]:
+    """Hand settings to Spark in a file of ours: its command line, where it gets all others, can
+    be read by everybody on this machine."""
+    if not secret:
+        yield
+        return
+    file = folder / "secret.conf"
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        out.writelines(f"{name}={_java_text(value)}\n" for name, value in secret.items())
+    before = os.environ.get(_SUBMIT)
+    given = before or "pyspark-shell"
+    os.environ[_SUBMIT] = (
+        f"--properties-file {shlex.quote(str(file))} --load-spark-defaults {given}"
+    )
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+        os.environ.pop(_SUBMIT)
+        if before is not None:
+            os.environ[_SUBMIT] = before
+
+
+def _java_text(value: str) -> str:
+    """A value in a file of Java's properties."""
+    escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return f"\\{escaped}" if escaped.startswith(" ") else escaped
 
 
 def _log_settings(logs: Path) -> Path:

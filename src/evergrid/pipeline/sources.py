@@ -18,8 +18,12 @@ _MESSAGE = ("partition", "offset", "timestamp", "value")
 
 
 def kafka_options(connection: Connection) -> dict[str, str]:
-    """A connection's settings as Spark's Kafka source and sink take them."""
-    return {f"kafka.{name}": value for name, value in java_properties(connection).items()}
+    """A connection's settings as Spark's Kafka source and sink take them.
+
+    With the secrets of now: a query that is started again has what was rotated meanwhile.
+    """
+    properties = java_properties(connection.renewed())
+    return {f"kafka.{name}": value for name, value in properties.items()}
 
 
 def message_stream(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +16,7 @@ from evergrid.protocol.codes import Code
 from evergrid.protocol.frames import Kind
 from evergrid.protocol.messages import Live
 from evergrid.testing.gateway import LIMITS, LocalGateway
+from tests.certificates import self_signed
 from tests.gateway.caller import BINARY, Caller, calling, frame, ids, wait_until, works
 from tests.gateway.conftest import PEOPLE, person
 
@@ -359,20 +359,13 @@ def test_an_address_that_cannot_be_bound_is_named(tmp_path: Path, host: str, wor
 
 
 def test_tls_is_built_in(tmp_path: Path) -> None:
-    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    subprocess.run(
-        f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost "
-        f"-keyout {key} -out {certificate}".split(),
-        check=True,
-        capture_output=True,
-    )
-    with LocalGateway(tmp_path, tls=Tls(certificate, key)) as gateway:
+    files = self_signed(tmp_path)
+    with LocalGateway(tmp_path, tls=files) as gateway:
         gateway.place(PEOPLE, [person(offset) for offset in range(3)])
         assert gateway.address.startswith("https://")
-        context = ssl.create_default_context(cafile=str(certificate))
-        context.check_hostname = False
+        context = ssl.create_default_context(cafile=str(files.certificate))
         with calling(gateway) as caller:
-            caller.socket = context.wrap_socket(caller.socket)
+            caller.socket = context.wrap_socket(caller.socket, server_hostname="localhost")
             caller.shake_hands({"Origin": gateway.address})
             caller.say(type="hello", protocol=1, key=gateway.secret)
             assert caller.hear()["type"] == "welcome"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hmac
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +11,13 @@ from pathlib import Path
 from evergrid.config.problems import ConfigProblems
 from evergrid.gateway.entry.key import Key, KeyProblem, hashed
 from evergrid.gateway.entry.keyfile import KeyRing, read_keys
+from evergrid.gateway.entry.mark import mark
 from evergrid.model.errors import ConfigError
 from evergrid.protocol.codes import Code
 
 __all__ = ["Key", "KeyProblem", "Keys"]
 
 LOOK_SECONDS = 1.0  # a removed key is known to be so this soon, at one stat() a second
-
-_Mark = tuple[int, int, int, int, int]
 
 _UNKNOWN = KeyProblem(
     Code.BAD_KEY,
@@ -54,7 +52,7 @@ class Keys:
         self._report = report
         self._clock = clock
         self._now = now
-        self._mark = _mark(path)
+        self._mark = mark(path)
         self._looked = clock()
         self._said: tuple[str, ...] = ()
         self._by_name: dict[str, Key] = {}
@@ -113,11 +111,11 @@ class Keys:
         if now - self._looked < LOOK_SECONDS:
             return
         self._looked = now
-        mark = _mark(self._path)
-        if mark == self._mark:
+        found = mark(self._path)
+        if found == self._mark:
             return
         # Noted before reading: what is written while we read changes it again.
-        self._mark = mark
+        self._mark = found
         try:
             self._take(read_keys(self._path))
         except ConfigProblems as error:
@@ -134,12 +132,3 @@ class Keys:
             if sentence not in self._said:
                 self._report(sentence)
         self._said = sentences
-
-
-def _mark(path: Path) -> _Mark | None:
-    """What changes whenever the file does, its permissions included; None when it is gone."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return (found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode, found.st_uid)

@@ -1,0 +1,191 @@
+"""Each Kafka connection tried with the clients of the parts that use it, step by step.
+
+The orchestrator and the gateway use the Python client, Spark the Java client; both must get in,
+each by its own words for the same settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from evergrid.changelog.names import changelog_spec, manifest_spec, system_topic, table_topic
+from evergrid.changelog.reader import read_to_end
+from evergrid.config.settings import Connection, MissingTopics, Settings
+from evergrid.kafka import topics
+from evergrid.kafka.diagnosis import ShutOut, Step, explained, knock
+from evergrid.kafka.identity import identity, where
+from evergrid.kafka.probe import reach, rehearse
+from evergrid.kafka.sending import Sender
+from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.errors import ConfigError, EvergridError, LinkError
+from evergrid.model.source import Edge, Source
+from evergrid.pipeline.javaclient import JavaClient
+
+PYTHON, JAVA = "Python client", "Java client"
+TRIAL = "check"  # the topic <prefix>.check is made, used and deleted
+_HELLO = b"evergrid check"
+_WAY = (Step.HOST, Step.TLS, Step.LOGIN)
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Whether one thing is well, in a sentence."""
+
+    well: bool
+    text: str
+
+
+def finding(look: Callable[[], str]) -> Finding:
+    try:
+        return Finding(True, look())
+    except EvergridError as error:
+        return Finding(False, error.sentence())
+
+
+class Trials:
+    """All connections of a configuration; without `java` only the Python client is tried."""
+
+    def __init__(self, settings: Settings, java: JavaClient | None) -> None:
+        self._settings = settings
+        self._java = java
+
+    def findings(self) -> Iterator[Finding]:
+        for names, connection in _distinct(self._settings):
+            yield from self._cluster(names, connection)
+
+    def _cluster(self, names: list[str], connection: Connection) -> Iterator[Finding]:
+        reached = finding(lambda: _reach_host(names, connection))
+        yield reached
+        if not reached.well:
+            return
+        kafka = self._settings.kafka
+        by_spark = bool({kafka.source.name, kafka.internal.name} & set(names))
+        let_in = [_log_in(PYTHON, connection, lambda: reach(connection).brokers)]
+        yield let_in[0]
+        java = self._java if by_spark else None
+        if java is not None:
+            let_in.append(_log_in(JAVA, connection, lambda: java.reach(connection)))
+            yield let_in[1]
+        if not all(each.well for each in let_in):
+            return
+        if kafka.source.name in names:
+            for source in self._settings.sources.values():
+                yield finding(lambda source=source: self._source(source))  # type: ignore[misc]
+        if kafka.internal.name in names:
+            yield finding(self._own_topics)
+            yield finding(self._own_use)
+
+    def _source(self, source: Source) -> str:
+        settings, connection = self._settings, self._settings.kafka.source
+        info = topics.describe(connection, [source.topic]).get(source.topic)
+        if info is None and settings.missing_topics is MissingTopics.WAIT:
+            return f"Source {source.name}: topic {source.topic} does not exist; it is waited for"
+        if info is None:
+            raise ConfigError(
+                f"topic {source.topic} of source {source.name} does not exist",
+                where=where(connection),
+                remedy=f"Create it, correct sources.{source.name}.topic, or set missing_topics: "
+                "wait.",
+            )
+        topics.offsets(connection, source.topic, Edge.LATEST)
+        parts = "1 partition" if info.partitions == 1 else f"{info.partitions} partitions"
+        seen = f"Source {source.name}: topic {source.topic} seen ({parts})"
+        if self._java is None:
+            return seen
+        self._java.read(connection, source.topic)
+        return f"{seen}, readable"
+
+    def _own_topics(self) -> str:
+        connection, own = self._settings.kafka.internal, self._settings.internal_topics
+        specs = _own_specs(self._settings)
+        there = topics.describe(connection, [spec.name for spec in specs])
+        new = [spec for spec in specs if spec.name not in there]
+        if new:
+            rehearse(connection, new)
+        state = "are there" if not new else "can be made"
+        state = "are there or can be made" if new and there else state
+        return f"Evergrid's own topics {own.prefix}.*: {state}"
+
+    def _own_use(self) -> str:
+        """Nothing but trying shows that a topic to come can be written to."""
+        connection, own = self._settings.kafka.internal, self._settings.internal_topics
+        name = system_topic(own.prefix, TRIAL)
+        topics.create(connection, [NewTopicSpec(name, 1, own.replication)])
+        try:
+            sender = Sender(connection)
+            sender.send(name, _HELLO)
+            sender.flush()
+            if self._java is not None:
+                self._java.write(connection, name, _HELLO)
+            expected = 1 if self._java is None else 2
+            if sum(len(batch) for batch in read_to_end(connection, name)) != expected:
+                raise LinkError(f"topic {name} does not hold what was written", where=name)
+        finally:
+            topics.delete(connection, [name])
+        writers = f"the {PYTHON}" if self._java is None else "both clients"
+        return f"Evergrid's own topics: {name} was made, written to by {writers}, read and deleted"
+
+
+def _reach_host(names: list[str], connection: Connection) -> str:
+    trouble = knock(connection)
+    if trouble is not None and trouble.step is Step.HOST:
+        raise explained(connection, "connect", trouble)
+    return f"Kafka for {', '.join(names)} at {connection.bootstrap}: {Step.HOST.value}"
+
+
+def _log_in(client: str, connection: Connection, count: Callable[[], int]) -> Finding:
+    """How far one client comes."""
+    try:
+        brokers = count()
+    except ShutOut as error:
+        done = [step.value for step in _steps(connection) if _before(step, error.step)]
+        so_far = f"{', '.join(done)}, and no further. " if done else ""
+        return Finding(False, f"{client}: {so_far}{error.sentence()}")
+    except EvergridError as error:
+        return Finding(False, f"{client}: {error.sentence()}")
+    who = identity(connection)
+    done = [step.value for step in _steps(connection)]
+    if who.principal:
+        done[-1] += f" ({', '.join(filter(None, (who.mechanism, who.principal)))})"
+    done.append("1 broker answered" if brokers == 1 else f"{brokers} brokers answered")
+    return Finding(True, f"{client}: {', '.join(done)}")
+
+
+def _steps(connection: Connection) -> list[Step]:
+    """Those that a connection takes, after the host was reached."""
+    who = identity(connection)
+    taken = {Step.TLS: who.protocol.endswith("SSL"), Step.LOGIN: bool(who.mechanism)}
+    return [step for step, is_taken in taken.items() if is_taken]
+
+
+def _before(step: Step, other: Step) -> bool:
+    return other not in _WAY or _WAY.index(step) < _WAY.index(other)
+
+
+def _distinct(settings: Settings) -> list[tuple[list[str], Connection]]:
+    """Connections that differ in more than their name, with the names they have."""
+    found: list[tuple[list[str], Connection]] = []
+    for connection in settings.kafka.connections:
+        for names, known in found:
+            if msgspec.structs.replace(connection, name=known.name) == known:
+                names.append(connection.name)
+                break
+        else:
+            found.append(([connection.name], connection))
+    return found
+
+
+def _own_specs(settings: Settings) -> list[NewTopicSpec]:
+    """As a first generation would make them; a running one has others, made the same way."""
+    own, limits = settings.internal_topics, settings.limits
+    quarantine = settings.quarantine()
+    name = system_topic(own.prefix, quarantine.name)
+    return [
+        manifest_spec(own),
+        changelog_spec(name, own, quarantine.retention, limits),
+        *(
+            changelog_spec(table_topic(own.prefix, 1, table.name), own, table.retention, limits)
+            for table in (*settings.raw_tables(), *settings.joined_tables())
+        ),
+    ]

@@ -1,0 +1,207 @@
+"""The `kafka.security` section: what a person wants, in the lines that each client wants.
+
+Files are named to the Python client. Java gets what they hold: it wants certificate and key in
+one file, which nobody has, and Spark's executors may be on machines without these files.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from evergrid.config.problems import quoted as shown
+from evergrid.config.secrets import Vault, quoted
+from evergrid.config.section import Section
+from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, Value
+from evergrid.model.errors import ConfigError
+
+_MODULES = "org.apache.kafka.common.security"
+_OLD_KEYS = ("-----BEGIN RSA PRIVATE KEY", "-----BEGIN EC PRIVATE KEY")
+_USER = ("user", "password")
+_CLIENT = ("token_url", "client_id", "client_secret")
+_TOKEN = (*_CLIENT, "scope", "extensions", "token_ca")
+
+
+class Mechanism(enum.Enum):
+    """How to log in; the value is Kafka's word."""
+
+    PLAIN = "PLAIN"
+    SCRAM_SHA_256 = "SCRAM-SHA-256"
+    SCRAM_SHA_512 = "SCRAM-SHA-512"
+    OAUTHBEARER = "OAUTHBEARER"
+
+    @property
+    def module(self) -> str:
+        if self is Mechanism.OAUTHBEARER:
+            return f"{_MODULES}.oauthbearer.OAuthBearerLoginModule"
+        kind = "plain.Plain" if self is Mechanism.PLAIN else "scram.Scram"
+        return f"{_MODULES}.{kind}LoginModule"
+
+
+class Lines(msgspec.Struct, frozen=True):
+    """Properties for both clients, in Java's words, and for each alone; secrets by reference."""
+
+    properties: Mapping[str, str] = {}
+    java: Mapping[str, str] = {}
+    python: Mapping[str, str] = {}
+
+    def under(self, other: Lines) -> Lines:
+        """Both; what `other` says wins."""
+        return Lines(
+            {**self.properties, **other.properties},
+            {**self.java, **other.java},
+            {**self.python, **other.python},
+        )
+
+
+_MECHANISM: Value[Mechanism] = Value(
+    lambda text: Mechanism(text.upper()),
+    f"one of {', '.join(mechanism.value for mechanism in Mechanism)}",
+    "Choose one of these.",
+    Mechanism.PLAIN,
+    tuple(mechanism.value for mechanism in Mechanism),
+)
+
+
+def read_security(section: Section, base: Path, vault: Vault) -> Lines:
+    """The lines for what the section asks for; none when it is empty."""
+    if not section.names:
+        return Lines()
+    tls = section.value("tls", BOOLEAN, True)
+    mechanism = section.value("mechanism", _MECHANISM) if "mechanism" in section else None
+    _check(section, tls, mechanism)
+    files = _Files(section, base, vault)
+    protocol = ("SASL_" if mechanism else "") + ("SSL" if tls else "PLAINTEXT")
+    lines = Lines({"security.protocol": protocol}).under(_trust(files)).under(_own(section, files))
+    if mechanism is Mechanism.OAUTHBEARER:
+        return lines.under(_token(section, files))
+    return lines.under(_login(section, mechanism)) if mechanism else lines
+
+
+def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
+    """Report what is missing for what is asked for, and what nobody would read."""
+    needed: tuple[str, ...] = _CLIENT if mechanism is Mechanism.OAUTHBEARER else _USER
+    for key in needed if mechanism else ():
+        if key not in section:
+            remedy = f"{mechanism.value if mechanism else ''} needs {', '.join(needed)}."
+            section.report(f"{shown(key)} is missing", remedy, "mechanism")
+    useless = {
+        None: (*_USER, *_TOKEN),
+        Mechanism.OAUTHBEARER: _USER,
+    }.get(mechanism, _TOKEN)
+    for key in useless:
+        if key in section:
+            told = f"mechanism {mechanism.value}" if mechanism else "a connection without mechanism"
+            section.report(f"is not for {told}", "Set mechanism, or delete the line.", key)
+    for key, other in (("certificate", "key"), ("key", "certificate"), ("key_password", "key")):
+        if key in section and other not in section:
+            section.report(f"needs {shown(other)} beside it", "Add it, or delete the line.", key)
+    if not tls:
+        for key in ("ca", "certificate", "key", "key_password"):
+            if key in section:
+                section.report("is for TLS, and tls is false", "Delete one of the two.", key)
+
+
+class _Files:
+    """PEM files that the section names."""
+
+    def __init__(self, section: Section, base: Path, vault: Vault) -> None:
+        self._section = section
+        self._base = base
+        self._vault = vault
+
+    def read(self, key: str) -> tuple[str, str]:
+        """The file under `key`: its path, and a reference to what it holds."""
+        given = os.path.expanduser(self._section.value(key, FILE))
+        path = os.path.normpath(self._base / given)
+        reference = f"${{file:{path}}}"
+        try:
+            text = self._vault.reveal(reference).text
+        except ConfigError as error:
+            self._section.report(error.what, error.remedy, key)
+            return path, reference
+        if "-----BEGIN" not in text:
+            self._section.report(f"{path} is no PEM file", "Convert it with openssl.", key)
+        elif key == "key" and any(old in text for old in _OLD_KEYS):
+            remedy = f"Convert it: openssl pkcs8 -topk8 -nodes -in {path} -out new.key"
+            self._section.report("Java reads private keys in PKCS #8 alone", remedy, key)
+        return path, reference
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._section
+
+
+def _trust(files: _Files) -> Lines:
+    if "ca" not in files:
+        return Lines()
+    path, held = files.read("ca")
+    return Lines(java=_store(held), python={"ssl.ca.location": path})
+
+
+def _store(held: str) -> dict[str, str]:
+    return {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": held}
+
+
+def _own(section: Section, files: _Files) -> Lines:
+    """The client's own certificate."""
+    if not ("certificate" in files and "key" in files):
+        return Lines()
+    certificate, chain = files.read("certificate")
+    key, private = files.read("key")
+    java = {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.certificate.chain": chain,
+        "ssl.keystore.key": private,
+    }
+    both = {"ssl.key.password": _text(section, "key_password")} if "key_password" in section else {}
+    return Lines(both, java, {"ssl.certificate.location": certificate, "ssl.key.location": key})
+
+
+def _login(section: Section, mechanism: Mechanism) -> Lines:
+    user, password = (_text(section, key) if key in section else "" for key in _USER)
+    return Lines(
+        {"sasl.mechanism": mechanism.value},
+        {"sasl.jaas.config": _jaas(mechanism, {"username": user, "password": password})},
+        {"sasl.username": user, "sasl.password": password},
+    )
+
+
+def _token(section: Section, files: _Files) -> Lines:
+    given = {key: _text(section, key) for key in (*_CLIENT, "scope") if key in section}
+    words = {"client_id": "clientId", "client_secret": "clientSecret", "scope": "scope"}
+    options = {words[key]: value for key, value in given.items() if key in words}
+    python = {
+        f"sasl.oauthbearer.{key.replace('_', '.')}": value
+        for key, value in given.items()
+        if key in words
+    }
+    extensions = section.section("extensions")
+    told = {name: extensions.value(name, PROPERTY_VALUE) for name in extensions.names}
+    options |= {f"extension_{name}": value for name, value in told.items()}
+    if told:
+        python["sasl.oauthbearer.extensions"] = ",".join(f"{n}={v}" for n, v in told.items())
+    if "token_ca" in files:
+        path, held = files.read("token_ca")
+        options |= _store(held)
+        python["https.ca.location"] = path
+    return Lines(
+        {
+            "sasl.mechanism": Mechanism.OAUTHBEARER.value,
+            "sasl.oauthbearer.token.endpoint.url": given.get("token_url", ""),
+        },
+        {"sasl.jaas.config": _jaas(Mechanism.OAUTHBEARER, options)},
+        {"sasl.oauthbearer.method": "oidc", **python},
+    )
+
+
+def _jaas(mechanism: Mechanism, options: Mapping[str, str]) -> str:
+    words = " ".join(f"{name}={quoted(value)}" for name, value in options.items())
+    return f"{mechanism.module} required {words};"
+
+
+def _text(section: Section, key: str) -> str:
+    return section.value(key, PROPERTY_VALUE)

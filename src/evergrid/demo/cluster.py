@@ -1,0 +1,134 @@
+"""The demo's Kafka: a broker that is open to this machine, or one that is secured as chosen.
+
+Of a secured one everybody gets the rights that he needs and no others: Evergrid those that
+the documentation lists, the sender of the sample events the right to write to the source
+topics. Only the topics themselves are made with the administrator's rights.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from evergrid.config.settings import Connection
+from evergrid.kafka import rights, topics
+from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.kafka.jars import Jars
+from evergrid.kafka.rights import Needs
+from evergrid.kafka.secured.broker import SecuredBroker
+from evergrid.kafka.secured.listeners import Listener, Mechanism, Protocol
+from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.errors import ConfigError
+
+_PARTITIONS = 2
+_EVERGRID = "evergrid"
+_SENDER = "sample-events"
+
+
+class KafkaSecurity(enum.Enum):
+    """How clients connect to the demo's broker; all but the first with TLS and ACLs."""
+
+    NONE = "none"
+    SSL = "ssl"
+    PLAIN = "plain"
+    SCRAM = "scram"
+    OAUTH = "oauth"
+
+
+_LISTENERS = {
+    KafkaSecurity.SSL: Listener(Protocol.SSL, client_certificates=True),
+    KafkaSecurity.PLAIN: Listener(Protocol.SASL_SSL, Mechanism.PLAIN),
+    KafkaSecurity.SCRAM: Listener(Protocol.SASL_SSL, Mechanism.SCRAM_SHA_512),
+    KafkaSecurity.OAUTH: Listener(Protocol.SASL_SSL, Mechanism.OAUTHBEARER),
+}
+_WORDS = {
+    KafkaSecurity.SSL: "with client certificates",
+    KafkaSecurity.PLAIN: "with TLS and passwords (PLAIN)",
+    KafkaSecurity.SCRAM: "with TLS and passwords (SCRAM-SHA-512)",
+    KafkaSecurity.OAUTH: "with TLS and tokens (OAUTHBEARER)",
+}
+
+
+class Cluster:
+    """Keeps its data in `directory`/broker, whatever the security, and secrets beside it."""
+
+    def __init__(
+        self,
+        directory: Path,
+        security: KafkaSecurity,
+        port: int | None,
+        *,
+        jars: Jars,
+        report: Callable[[str], None],
+    ) -> None:
+        self._listener = _LISTENERS.get(security)
+        self._secured: SecuredBroker | None = None
+        if self._listener is None:
+            report("Starting a Kafka broker.")
+            data = directory / "broker"
+            self._broker = EmbeddedBroker(data, port, jars=jars, report=report)
+            return
+        report(f"Starting a Kafka broker {_WORDS[security]}.")
+        self._secured = SecuredBroker(
+            directory / "security",
+            (self._listener,),
+            (_EVERGRID, _SENDER),
+            port,
+            data=directory / "broker",
+            jars=jars,
+            report=report,
+        )
+        self._broker = self._secured.broker
+
+    @property
+    def bootstrap(self) -> str:
+        return self._broker.bootstrap
+
+    @property
+    def pid(self) -> int | None:
+        return self._broker.pid
+
+    def start(self, sources: Sequence[str], prefix: str) -> None:
+        """Start with these source topics there, and with the rights that are needed."""
+        (self._secured or self._broker).start()
+        administration = self._broker.connection()
+        topics.create(administration, [NewTopicSpec(name, _PARTITIONS) for name in sources])
+        if self._listener is not None:
+            needed = Needs(tuple(sources), prefix).whole()
+            rights.grant(administration, self._listener.principal(_EVERGRID), needed)
+            sending = rights.feeding(sources)
+            rights.grant(administration, self._listener.principal(_SENDER), sending)
+
+    def restart(self) -> None:
+        """Start again a broker that fell, with the same address."""
+        before = self.bootstrap
+        self._broker.kill()
+        self._broker.start()
+        if self.bootstrap != before:
+            raise ConfigError(
+                f"the broker ended, and another program has taken its address {before}",
+                remedy="Start the demo again.",
+            )
+
+    def stop(self) -> None:
+        (self._secured or self._broker).stop()
+
+    def evergrid(self) -> Connection:
+        """For Evergrid itself."""
+        return self._connection(_EVERGRID)
+
+    def sender(self) -> Connection:
+        """For the sample events."""
+        return self._connection(_SENDER)
+
+    def section(self) -> dict[str, object]:
+        """The configuration's `kafka` section; secrets are references to files."""
+        if self._secured is None or self._listener is None:
+            return {"bootstrap": self.bootstrap}
+        return self._secured.section(self._listener, _EVERGRID).document()
+
+    def _connection(self, name: str) -> Connection:
+        if self._secured is None or self._listener is None:
+            return self._broker.connection(name)
+        return self._secured.connection(self._listener, name, called=name)

@@ -1,0 +1,42 @@
+"""Remembering why a client cannot connect.
+
+Without that all a user would read of a wrong password is "timed out".
+"""
+
+from __future__ import annotations
+
+from confluent_kafka import KafkaError
+
+# librdkafka marks its own errors with an underscore in front; they are public all the same.
+ALL_DOWN = KafkaError._ALL_BROKERS_DOWN
+# What says no more than that nobody answered.
+SILENCE = (
+    ALL_DOWN,
+    KafkaError._MSG_TIMED_OUT,
+    KafkaError._RESOLVE,
+    KafkaError._TIMED_OUT,
+    KafkaError._TRANSPORT,
+)
+
+
+class Ear:
+    """An `error_cb` that keeps the newest reason; the client's `poll` hands it over."""
+
+    def __init__(self) -> None:
+        self._heard: KafkaError | None = None
+
+    def __call__(self, error: KafkaError) -> None:
+        # "All brokers are down" follows each reason and says less than the reason.
+        if self._heard is None or error.code() != ALL_DOWN:
+            self._heard = error
+
+    @property
+    def heard(self) -> KafkaError | None:
+        return self._heard
+
+    def forget(self) -> None:
+        self._heard = None
+
+    def reason(self, failure: KafkaError) -> KafkaError:
+        """`failure`, or what was heard where that is mere silence."""
+        return self._heard if failure.code() in SILENCE and self._heard else failure

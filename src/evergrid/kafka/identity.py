@@ -1,0 +1,118 @@
+"""Who a connection is to its cluster, and by what way it comes: what every sentence about it says.
+
+None of it is secret: a user's name, a client's id, the name in a certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from evergrid.config.secrets import tells
+from evergrid.config.settings import Connection
+from evergrid.kafka import jaas
+from evergrid.kafka.certificates import Certificate, read_certificate
+from evergrid.kafka.properties import python_properties
+from evergrid.model.errors import ConfigError
+
+_OPEN = frozenset(("username", "clientId", "scope"))  # options of a login that are no secrets
+_OWN_CERTIFICATE = ("ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.location")
+_SHORTEST_SECRET = 4  # to be looked for in a text: shorter ones would be found everywhere
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """`principal` says in words who it is; empty where nobody asks."""
+
+    protocol: str = "PLAINTEXT"
+    mechanism: str = ""
+    principal: str = ""
+
+    @property
+    def words(self) -> str:
+        """Empty for a connection without any security."""
+        told = (self.protocol, self.mechanism, self.principal)
+        return "" if told == ("PLAINTEXT", "", "") else ", ".join(filter(None, told))
+
+
+def identity(connection: Connection) -> Identity:
+    """Who `connection` is, as far as its settings tell."""
+    given = _properties(connection)
+    protocol = given.get("security.protocol", "PLAINTEXT").upper()
+    mechanism = given.get("sasl.mechanisms", "").upper() if protocol.startswith("SASL") else ""
+    return Identity(protocol, mechanism, _principal(given, mechanism))
+
+
+def where(connection: Connection) -> str:
+    """How sentences name a connection."""
+    told = ", ".join(filter(None, (connection.bootstrap, identity(connection).words)))
+    return f"Kafka connection {connection.name} ({told})"
+
+
+def own_certificate(connection: Connection) -> Certificate | None:
+    """The certificate that the connection shows; None when it has none, or not as PEM."""
+    return read_certificate(_certificate_text(_properties(connection)))
+
+
+def shows_certificate(connection: Connection) -> bool:
+    """Whether the connection has a certificate of its own."""
+    return any(_properties(connection).get(name) for name in _OWN_CERTIFICATE)
+
+
+def scrub(connection: Connection, text: str) -> str:
+    """`text` without the connection's secrets: a client's error may quote a setting's value."""
+    for secret in sorted(_secrets(connection) | _secrets(connection.renewed()), key=len)[::-1]:
+        text = text.replace(secret, "***")
+    return text
+
+
+def _principal(given: Mapping[str, str], mechanism: str) -> str:
+    if mechanism == "OAUTHBEARER":
+        return f"client {given.get('sasl.oauthbearer.client.id', '')}".rstrip()
+    if mechanism:
+        return f"user {given.get('sasl.username', '')}".rstrip()
+    if given.get("security.protocol", "").upper() != "SSL":
+        return ""
+    found = read_certificate(_certificate_text(given))
+    file = given.get("ssl.certificate.location") or given.get("ssl.keystore.location", "")
+    if found is not None:
+        return f"certificate of {found.subject}"
+    return f"certificate {file}" if file else ""
+
+
+def _certificate_text(given: Mapping[str, str]) -> str:
+    file = given.get("ssl.certificate.location")
+    if not file:
+        return given.get("ssl.certificate.pem", "")
+    try:
+        return Path(file).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _properties(connection: Connection) -> Mapping[str, str]:
+    try:
+        return python_properties(connection)
+    except ConfigError:  # Java's alone, then: it is told where a Python client is made
+        return {**connection.properties, **connection.java}
+
+
+def _secrets(connection: Connection) -> set[str]:
+    """Everything secret that the connection has, also what stands in the file as it is."""
+    found = set(connection.secrets)
+    for values in (connection.properties, connection.java, connection.python):
+        for name, value in values.items():
+            if tells(name) and not name.endswith(".url"):
+                found.add(value)
+            if name == "sasl.jaas.config":
+                login = jaas.parse(value)
+                options = login.options.items() if login else ()
+                found.update(
+                    told for option, told in options if option not in _OPEN and tells(option)
+                )
+    return {secret for secret in found if secret in connection.secrets or _is_long(secret)} - {""}
+
+
+def _is_long(secret: str) -> bool:
+    return len(secret) >= _SHORTEST_SECRET

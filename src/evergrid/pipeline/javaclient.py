@@ -1,0 +1,172 @@
+"""The Java client that Spark uses, tried without Spark.
+
+A Spark session takes many seconds to start. Its client alone is there in one: the bridge between
+Python and Java that Spark brings needs no more than a Java runtime, and whoever has Spark's jars
+has that client in the very version that the pipeline will use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from typing import Self
+
+from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from py4j.protocol import Py4JError, Py4JJavaError
+
+from evergrid.config.settings import Connection
+from evergrid.kafka.diagnosis import diagnose, explained, knock
+from evergrid.kafka.identity import scrub, where
+from evergrid.kafka.jars import Jars, spark_jar
+from evergrid.kafka.java import java_command
+from evergrid.kafka.properties import java_properties
+from evergrid.model.errors import ConfigError, LinkError
+
+_LIMITS: Mapping[str, str] = {
+    "default.api.timeout.ms": "15000",
+    "request.timeout.ms": "10000",
+    "delivery.timeout.ms": "15000",
+    "max.block.ms": "15000",
+    "fetch.max.wait.ms": "100",
+    # An endpoint that does not answer is asked again for so long.
+    "sasl.login.retry.backoff.max.ms": "2000",
+}
+_BYTES = "org.apache.kafka.common.serialization.ByteArray"
+_POLL_SECONDS = 1
+_MOST_POLLS = 15
+_END_SECONDS = 5.0
+# It lives for seconds: what makes Java faster in the long run makes it slower here.
+_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
+
+
+class JavaClient:
+    """A Java process with Kafka's client in it, for as long as the `with` block runs.
+
+    No secret is in its command line: settings reach it over a connection of its own, which needs
+    a password too.
+    """
+
+    def __init__(self, jars: Jars) -> None:
+        self._jars = jars
+        self._process: subprocess.Popen[bytes] | None = None
+        self._gateway: JavaGateway | None = None
+
+    def __enter__(self) -> Self:
+        bridge = spark_jar("py4j-*.jar")
+        with open(os.devnull, "w") as nowhere:
+            port, token, self._process = launch_gateway(
+                jarpath=str(bridge),
+                classpath=os.pathsep.join((*map(str, self._jars.spark), f"{bridge.parent}/*")),
+                javaopts=list(_OPTIONS),
+                java_path=str(java_command()),
+                redirect_stdout=nowhere,
+                die_on_exit=True,
+                enable_auth=True,
+                return_proc=True,
+            )
+        parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True)
+        self._gateway = JavaGateway(gateway_parameters=parameters)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._gateway is not None:
+            self._gateway.shutdown()
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(_END_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+    def reach(self, connection: Connection) -> int:
+        """Log in and count the brokers; LinkError with the reason when that does not succeed."""
+        with self._told(connection, "connect"), self._admin(connection) as admin:
+            brokers: int = admin.describeCluster().nodes().get().size()
+            return brokers
+
+    def read(self, connection: Connection, topic: str) -> None:
+        """LinkError unless the topic may be read; that there is a message is not asked for."""
+        consumer = "org.apache.kafka.clients.consumer.KafkaConsumer"
+        words = {f"{part}.deserializer": f"{_BYTES}Deserializer" for part in ("key", "value")}
+        with (
+            self._told(connection, f"read topic {topic}"),
+            self._client(consumer, connection, words) as client,
+        ):
+            partition = self._new("org.apache.kafka.common.TopicPartition", topic, 0)
+            client.assign([partition])
+            client.seekToBeginning([partition])
+            for _ in range(_MOST_POLLS):
+                client.poll(self._seconds(_POLL_SECONDS))
+                if client.currentLag(partition).isPresent():  # known from an answer alone
+                    return
+            raise LinkError(f"no answer when topic {topic} was read", where=where(connection))
+
+    def write(self, connection: Connection, topic: str, value: bytes) -> None:
+        """Write one message; LinkError when the broker does not take it."""
+        producer = "org.apache.kafka.clients.producer.KafkaProducer"
+        words = {f"{part}.serializer": f"{_BYTES}Serializer" for part in ("key", "value")}
+        with (
+            self._told(connection, f"write to topic {topic}"),
+            self._client(producer, connection, words) as client,
+        ):
+            record = self._new("org.apache.kafka.clients.producer.ProducerRecord", topic, value)
+            client.send(record).get()
+
+    def _admin(self, connection: Connection) -> contextlib.AbstractContextManager[JavaGateway]:
+        return self._client("org.apache.kafka.clients.admin.Admin.create", connection, {})
+
+    @contextlib.contextmanager
+    def _client(
+        self, name: str, connection: Connection, words: Mapping[str, str]
+    ) -> Iterator[JavaGateway]:
+        settings = {**_LIMITS, **java_properties(connection.renewed()), **words}
+        client = self._new(name, settings)
+        try:
+            yield client
+        finally:
+            with contextlib.suppress(Py4JError):
+                client.close(self._seconds(0))
+
+    def _new(self, name: str, *arguments: object) -> JavaGateway:
+        found = self._gateway.jvm if self._gateway else None
+        for part in name.split("."):
+            found = getattr(found, part)
+        assert callable(found)
+        return found(*arguments)
+
+    def _seconds(self, count: int) -> JavaGateway:
+        return self._new("java.time.Duration.ofSeconds", count)
+
+    @contextlib.contextmanager
+    def _told(self, connection: Connection, doing: str) -> Iterator[None]:
+        """What Java throws, as one sentence."""
+        try:
+            yield
+        except Py4JJavaError as error:
+            reasons = _reasons(error)
+            trouble = diagnose(connection, " ".join(reasons))
+            if trouble is None and "Timeout" in reasons[-1]:
+                trouble = knock(connection)
+            if trouble is not None:
+                raise explained(connection, doing, trouble) from None
+            what = f"could not {doing}: {scrub(connection, reasons[-1])}"
+            raise LinkError(what, where=where(connection)) from None
+        except Py4JError:
+            raise ConfigError(
+                "Java ended while its client was tried",
+                where=where(connection),
+                remedy="Check that this machine has memory left.",
+            ) from None
+
+
+def _reasons(error: Py4JJavaError) -> list[str]:
+    """What was thrown, and what that was thrown for, each on one line."""
+    reasons, thrown = [], error.java_exception
+    while thrown is not None:
+        words = str(thrown.getMessage() or "").partition("\n")[0]
+        reasons.append(f"{thrown.getClass().getSimpleName()}: {words}")
+        thrown = thrown.getCause()
+    return reasons
