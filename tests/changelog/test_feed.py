@@ -12,6 +12,7 @@ from evergrid.changelog.feed import Feed, Followed, News, Reached
 from evergrid.config import Settings, load
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.model.generation import State
 from evergrid.testing.handwritten import HandwrittenPipeline
 
 LIMIT = 120.0
@@ -128,6 +129,27 @@ def test_a_coming_generation_is_read_before_it_is_current(settings: Settings) ->
     seen.until(lambda: seen.followed(old.topic) is None and seen.is_complete(new.topic))
     assert seen.news.manifest.current == 2
     assert seen.ids[new.topic] == ["0:2"], "what was read is not read again"
+    seen.feed.close()
+
+
+def test_one_that_was_replaced_is_left_and_can_come_back(settings: Settings) -> None:
+    pipeline = HandwrittenPipeline(settings)
+    first, second = pipeline.prepare(1), pipeline.prepare(2)
+    old, new = first.tables[TABLE].topic, second.tables[TABLE].topic
+    pipeline.write(first.tables[TABLE], "0:1", {})
+    pipeline.switch(first)
+    seen = Seen(settings)
+    seen.until(lambda: seen.is_complete(old) and seen.is_complete(new))
+    pipeline.switch(second)
+    pipeline.become(first, State.RETIRING)
+    seen.until(lambda: seen.followed(old) is None)
+    pipeline.become(first, State.PREPARING)
+    seen.until(lambda: seen.is_complete(old))
+    assert seen.ids[old] == ["0:1", "0:1"], "it is read anew"
+    pipeline.switch(first)
+    pipeline.become(second, State.RETIRING)
+    seen.until(lambda: seen.followed(new) is None)
+    assert seen.news.manifest.current == 1
     seen.feed.close()
 
 

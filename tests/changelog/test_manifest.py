@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from evergrid.changelog.manifest import (
+    Asked,
+    Choices,
     Manifest,
     apply,
+    encode_asked,
+    encode_choices,
     encode_current,
     encode_generation,
     encode_gone,
+    encode_numbered,
     encode_system,
 )
 from evergrid.config import load
+from evergrid.model.control import Request
 from evergrid.model.generation import (
     Generation,
     Progress,
@@ -19,6 +27,7 @@ from evergrid.model.generation import (
     TableTopic,
     Times,
 )
+from evergrid.model.join import JoinType
 
 
 def full_generation() -> Generation:
@@ -62,3 +71,23 @@ def test_a_generation_that_is_gone_is_forgotten() -> None:
 
 def test_a_newer_version_s_records_harm_nobody() -> None:
     assert apply(Manifest(), b"something else", b"{}") == Manifest()
+
+
+def test_what_may_be_asked_for_and_what_was_come_back_too() -> None:
+    choices = Choices("c", ("users", "users_v2"), {"users": "usersTopic"}, {"final": "joinType"})
+    asked = Asked("id", {0: 7}, {"users": "users_v2"}, {"final": JoinType.INNER})
+    manifest = Manifest()
+    for key, value in (encode_choices(choices), encode_asked(asked), encode_numbered(9)):
+        manifest = apply(manifest, key, value)
+    assert (manifest.choices, manifest.asked, manifest.highest) == (choices, asked, 9)
+    assert manifest.asked.request == Request({"users": "users_v2"}, {"final": JoinType.INNER})
+    assert manifest.same_tables(Manifest()), "none of it changes what is to be read"
+
+
+def test_progress_changes_nothing_that_is_to_be_read() -> None:
+    ready = full_generation()
+    before = apply(Manifest(), *encode_generation(ready))
+    telling = msgspec.structs.replace(ready, progress=Progress("x", 1, 2), error="so so")
+    assert apply(before, *encode_generation(telling)).same_tables(before)
+    failed = msgspec.structs.replace(ready, state=State.FAILED)
+    assert not apply(before, *encode_generation(failed)).same_tables(before)

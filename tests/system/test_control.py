@@ -44,7 +44,7 @@ PAGE = "/tables/final_ui?order=-balance,ts"
 COUNT_BLANKS = """() => {
     window.blanks = 0;
     const look = () => {
-        if (!document.querySelector('.ag-center-cols-container .ag-row')) window.blanks += 1;
+        if (!document.querySelector('[role=row] [role=gridcell]')) window.blanks += 1;
         requestAnimationFrame(look);
     };
     look();

@@ -11,13 +11,13 @@ from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 START_MS = 1_767_225_600_000
 
 
-def user(number: int, at: int) -> Send:
-    value = {"userId": "u", "name": f"name {number}"}
+def user(number: int, at: int, key: str = "u") -> Send:
+    value = {"userId": key, "name": f"name {number}"}
     return Send("users-bound", 0, START_MS + at, None, json.dumps(value).encode())
 
 
-def account(at: int) -> Send:
-    value = {"userId": "u", "accountType": f"at {at}", "balance": 1}
+def account(at: int, key: str = "u") -> Send:
+    value = {"userId": key, "accountType": f"at {at}", "balance": 1}
     return Send("accounts-bound", 0, START_MS + at, None, json.dumps(value).encode())
 
 
@@ -39,29 +39,41 @@ def test_live_joins_look_back_so_far_and_no_further(make_world: MakeWorld) -> No
         # Five users, one second apart: the state keeps the last three (offsets 2, 3, 4).
         for number in range(5):
             world.send([user(number, 1000 * number)])
-        world.wait_until(lambda: len(world.table("left_ui")) == 5, PATIENCE)
+        each_has_read_the_users(world)
         beyond_the_bound(world)
         # What lies within the bound is exact: a new generation agrees on all of it.
     with_all_history(world)
 
 
+def each_has_read_the_users(world: World) -> None:
+    """A pair of another key, sent after them, is in all three tables."""
+    world.send([user(5, 5000, "other")])
+    world.wait_until(lambda: len(world.table("left_ui")) == 6, PATIENCE)
+    world.send([account(6000, "other")])
+    world.wait_until(lambda: shown(world, 6)[-1] == "at 6000", PATIENCE)
+    world.wait_until(lambda: len(world.table("inner_ui")) == 1, PATIENCE)
+    world.wait_until(
+        lambda: [row["name"] for row in world.table("asof_ui").values()] == ["name 5"], PATIENCE
+    )
+
+
 def beyond_the_bound(world: World) -> None:
     # An account from before the users that are kept finds none of those it should match.
     world.send([account(1500)])
-    world.wait_until(lambda: len(world.table("asof_ui")) == 1, PATIENCE)
-    assert world.table("asof_ui")["0:0"]["name"] is None
+    world.wait_until(lambda: len(world.table("asof_ui")) == 2, PATIENCE)
+    assert world.table("asof_ui")["0:1"]["name"] is None
     # Left: only the three users that are kept show the account.
     world.wait_until(
         lambda: shown(world) == [None, None, "at 1500", "at 1500", "at 1500"], PATIENCE
     )
     # Inner: pairs with the three that are kept.
-    world.wait_until(lambda: len(world.table("inner_ui")) == 3, PATIENCE)
-    assert sorted(world.table("inner_ui")) == ["0:2:0:0", "0:3:0:0", "0:4:0:0"]
+    world.wait_until(lambda: len(world.table("inner_ui")) == 4, PATIENCE)
+    assert sorted(world.table("inner_ui")) == ["0:2:0:1", "0:3:0:1", "0:4:0:1", "0:5:0:0"]
 
 
-def shown(world: World) -> list[object]:
+def shown(world: World, users: int = 5) -> list[object]:
     rows = world.table("left_ui")
-    return [rows[f"0:{offset}"]["accountType"] for offset in range(5)]
+    return [rows[f"0:{offset}"]["accountType"] for offset in range(users)]
 
 
 def with_all_history(world: World) -> None:
@@ -76,4 +88,4 @@ def with_all_history(world: World) -> None:
         process.wait_for_words("Generation 2 is live", PATIENCE)
         world.wait_until_exact(["asof_ui", "left_ui", "inner_ui"])
         assert shown(world) == ["at 1500"] * 5
-        assert world.table("asof_ui")["0:0"]["name"] == "name 1"
+        assert world.table("asof_ui")["0:1"]["name"] == "name 1"

@@ -89,13 +89,13 @@ class Cluster:
     def pid(self) -> int | None:
         return self._broker.pid
 
-    def start(self, sources: Sequence[str], prefix: str) -> None:
+    def start(self, sources: Sequence[str], prefix: str, control: str) -> None:
         """Start with these source topics there, and with the rights that are needed."""
         (self._secured or self._broker).start()
         administration = self._broker.connection()
         topics.create(administration, [NewTopicSpec(name, _PARTITIONS) for name in sources])
         if self._listener is not None:
-            needed = Needs(tuple(sources), prefix).whole()
+            needed = Needs(tuple(sources), prefix, control).whole()
             rights.grant(administration, self._listener.principal(_EVERGRID), needed)
             sending = rights.feeding(sources)
             rights.grant(administration, self._listener.principal(_SENDER), sending)

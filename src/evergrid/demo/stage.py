@@ -24,6 +24,8 @@ from evergrid.kafka.secured.files import write_secret
 from evergrid.model.errors import ConfigError
 
 _KEY_NAME = "demo"
+_OTHER = "_v2"  # what the names of the other topics end with
+_SHARE = 0.2  # of the events that they get
 
 
 class Stage:
@@ -34,7 +36,7 @@ class Stage:
         self._board = board
         self._cluster: Cluster | None = None
         self._lock: int | None = None
-        self._producer: EventProducer | None = None
+        self._producers: list[EventProducer] = []
         self._child: Child | None = None
         self._gateway: Child | None = None
         self._watcher: Watcher | None = None
@@ -64,13 +66,24 @@ class Stage:
         )
         self._cluster = cluster
         sources = {name: source.topic for name, source in scene.settings.sources.items()}
-        cluster.start(tuple(sources.values()), scene.settings.internal_topics.prefix)
+        others = {name: f"{topic}{_OTHER}" for name, topic in sources.items()}
+        cluster.start(
+            (*sources.values(), *others.values()),
+            scene.settings.internal_topics.prefix,
+            scene.settings.control.topic,
+        )
         board.broker(cluster.bootstrap)
         settings = scene.at(cluster.evergrid(), _free_port(scene.settings.gateway))
         scene.write(settings, cluster.section())
         board.step(f"Sending {choices.rate:g} sample events a second.")
-        self._producer = EventProducer(cluster.sender(), sources, choices.rate, choices.seed)
-        self._producer.start()
+        rate, seed = choices.rate, choices.seed
+        self._producers = [
+            EventProducer(cluster.sender(), sources, rate, seed),
+            # Other people on other topics, for who wants to see the pipeline changed.
+            EventProducer(cluster.sender(), others, rate * _SHARE, seed + 1),
+        ]
+        for producer in self._producers:
+            producer.start()
         self._open_gateway(settings)
         child = Child(
             "pipeline", scene.config_file, scene.log("pipeline"), PipelineWatch(board), self._lock
@@ -107,8 +120,8 @@ class Stage:
 
     def close(self) -> None:
         """End everything within seconds; the data stays."""
-        if self._producer is not None:
-            self._producer.stop()
+        for producer in self._producers:
+            producer.stop()
         if self._watcher is not None:
             self._watcher.stop()
         for child in (self._gateway, self._child):

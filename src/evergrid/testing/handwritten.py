@@ -67,6 +67,12 @@ class HandwrittenPipeline:
         self._manifest.generation(current)
         self._manifest.current(generation.number)
 
+    def become(self, generation: Generation, state: State) -> Generation:
+        """Say that it is in another state now."""
+        changed = msgspec.structs.replace(generation, state=state)
+        self._manifest.generation(changed)
+        return changed
+
     def remove(self, generation: Generation) -> None:
         """Delete its topics and forget it."""
         topics.delete(self._connection, [table.topic for table in generation.tables.values()])
