@@ -9,16 +9,15 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from evergrid.changelog.codec import Row
-from evergrid.changelog.manifest import Choices, encode_choices
+from evergrid.changelog.manifest import Choices
 from evergrid.changelog.names import (
     changelog_spec,
     control_spec,
     manifest_spec,
-    manifest_topic,
     system_topic,
     table_topic,
 )
-from evergrid.changelog.writer import ManifestWriter
+from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.sending import Sender
@@ -53,15 +52,14 @@ class HandwrittenPipeline:
         topics.create(self._connection, [self._spec(self.control_raw)])
         tables = (self.quarantine, self.control_raw)
         self._manifest.system({target.table.name: target for target in tables})
-        choices = Choices(
-            topic=settings.control.topic,
-            topics=tuple(offered),
-            sources=topic_words(settings.sources),
-            joins=type_words(settings.joins),
+        self._manifest.choices(
+            Choices(
+                topic=settings.control.topic,
+                topics=tuple(offered),
+                sources=topic_words(settings.sources),
+                joins=type_words(settings.joins),
+            )
         )
-        key, value = encode_choices(choices)
-        self._sender.send(manifest_topic(own.prefix), value, key)
-        self._sender.flush()
         self.beat()
 
     def beat(self, ago_seconds: float = 0.0) -> None:
@@ -84,15 +82,15 @@ class HandwrittenPipeline:
         row: Row = {
             "message": message,
             "verdict": verdict.value,
-            "reason": reason,
+            "reason": reason or None,
             "generation": generation,
-            "by": by,
+            "by": by or None,
             "decided": now,
             "ts": now,
             "_partition": partition,
             "_offset": offset,
         }
-        self.write(self.control_raw, f"{partition}:{offset}", row)
+        TableWriter(self._connection, self.control_raw).put(row)
 
     def tell(self, generation: Generation, progress: Progress) -> None:
         """How far a preparation is."""
