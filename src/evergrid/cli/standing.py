@@ -17,7 +17,8 @@ from evergrid.orchestrator.status import sentence
 
 _NOBODY_YET = "No pipeline has been seen yet."
 _GO_BACK = "going back to it is quick"
-_LONGEST = 200
+_LONGEST = 200  # of a message
+_LONGEST_REASON = 2000  # what to do about it comes last
 _MINUTE = 60
 _BAD_ENDS = {
     Verdict.SUPERSEDED.value: "another message took its place",
@@ -41,7 +42,7 @@ def coming(row: Row | None, manifest: Manifest) -> str:
     if row is None:
         return "Waiting for the pipeline to read it."
     if verdict != Verdict.PREPARING.value:
-        return f"Waiting. {_text(row['reason'])}".rstrip()
+        return f"Waiting. {_reason(row)}".rstrip()
     number = row["generation"]
     generation = manifest.generations.get(number) if isinstance(number, int) else None
     if generation is None:
@@ -51,7 +52,7 @@ def coming(row: Row | None, manifest: Manifest) -> str:
 
 def outcome(row: Row, manifest: Manifest, seconds: float) -> str:
     """The last word on a message; `seconds` since it was sent."""
-    verdict, reason, number = row["verdict"], _text(row["reason"]), row["generation"]
+    verdict, reason, number = row["verdict"], _reason(row), row["generation"]
     if verdict == Verdict.APPLIED.value:
         generation = manifest.generations.get(number) if isinstance(number, int) else None
         parts = f": {parts_of(generation)}" if generation else ""
@@ -117,7 +118,7 @@ def messages(rows: Sequence[Row], today: datetime.date) -> Iterator[str]:
     for row, line in zip(rows, _aligned(shown), strict=True):
         yield f"  {line}"
         if row["reason"]:
-            yield f"    {_text(row['reason'])}"
+            yield f"    {_reason(row)}"
 
 
 def _preparing(generation: Generation) -> str:
@@ -136,10 +137,14 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(map(cell, row, widths)).rstrip() for row in rows]
 
 
-def _text(value: object) -> str:
+def _reason(row: Row) -> str:
+    return _text(row["reason"], _LONGEST_REASON)
+
+
+def _text(value: object, longest: int = _LONGEST) -> str:
     """Words of strangers, on one line and not too many."""
     text = printable("" if value is None else str(value))
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def _spell(seconds: float) -> str:
