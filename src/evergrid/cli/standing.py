@@ -80,8 +80,6 @@ def generations(manifest: Manifest, today: datetime.date) -> Iterator[str]:
             continue
         if one.state is State.RETIRING:
             yield f"Generation {number} is kept: {parts_of(one)}; {_GO_BACK}."
-        elif one.state is State.FAILED:
-            yield f"Generation {number} failed: {printable(one.error)}"
         elif one.state is not State.GONE:
             yield _preparing(one)
 
@@ -124,8 +122,8 @@ def messages(rows: Sequence[Row], today: datetime.date) -> Iterator[str]:
 def _preparing(generation: Generation) -> str:
     number = generation.number
     if generation.state is State.FAILED:
-        return f"Generation {number} failed and is tried again: {printable(generation.error)}"
-    if generation.state is State.READY:
+        return f"Generation {number} failed: {printable(generation.error)}"
+    if generation.state in (State.READY, State.CURRENT):
         return f"Generation {number} is ready."
     if generation.progress is None:
         return f"Preparing generation {number}."
