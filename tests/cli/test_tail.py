@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.certificates import self_signed
+from tests.cli.running import LIMIT, Running
 from tests.client.people import person
 
 from evergrid.changelog.codec import Row
@@ -27,7 +28,6 @@ from evergrid.testing.gateway import LIMITS, LocalGateway
 from evergrid.testing.handwritten import HandwrittenPipeline
 from evergrid.testing.processes import EvergridProcess
 
-LIMIT = 120.0
 TABLE = "users_ui"
 USERS: Table = next(table for table in load(None, {}).raw_tables() if table.name == TABLE)
 NARROW = 4
@@ -35,34 +35,8 @@ NARROW = 4
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-class Tail:
-    """A running `evergrid tail`, its output and its words in files."""
-
-    def __init__(self, folder: Path, environ: dict[str, str], *arguments: str) -> None:
-        self._out, self._err = folder / "out", folder / "err"
-        with self._out.open("wb") as out, self._err.open("wb") as err:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "evergrid", "tail", *arguments],
-                stdout=out,
-                stderr=err,
-                env=environ,
-                cwd=folder,
-            )
-
-    @property
-    def out(self) -> str:
-        return self._out.read_text()
-
-    @property
-    def err(self) -> str:
-        return self._err.read_text()
-
-    def until(self, condition: Callable[[str, str], bool]) -> None:
-        deadline = time.monotonic() + LIMIT
-        while not condition(self.out, self.err):
-            assert time.monotonic() < deadline, self.out + self.err
-            assert self.process.poll() is None, self.out + self.err
-            time.sleep(0.05)
+class Tail(Running):
+    """A running `evergrid tail`."""
 
     def until_started(self) -> None:
         """From here on, what comes is shown."""
@@ -85,13 +59,12 @@ def tail(tmp_path: Path, environ: dict[str, str]) -> Iterator[Callable[..., Tail
     started: list[Tail] = []
 
     def start(*arguments: str) -> Tail:
-        started.append(Tail(tmp_path, environ, *arguments))
+        started.append(Tail(tmp_path, environ, "tail", *arguments))
         return started[-1]
 
     yield start
     for one in started:
-        one.process.kill()
-        one.process.wait()
+        one.kill()
 
 
 def greet(gateway: LocalGateway, environ: dict[str, str]) -> None:

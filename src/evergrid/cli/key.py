@@ -7,16 +7,14 @@ import datetime
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
+from evergrid.cli.arguments import reader
 from evergrid.config.settings import Settings
-from evergrid.config.values import SECONDS, Value, duration
+from evergrid.config.values import SECONDS, duration
 from evergrid.gateway.entry.key import EVERY_TABLE, Key, make_key
 from evergrid.gateway.entry.keyfile import NAME, PATTERN, add_key, read_keys, remove_key
 
 HELP = "make, list and remove the keys that open a gateway"
-
-T = TypeVar("T")
 
 _LIFETIME = duration(1, 36500 * SECONDS["d"], "12h or 30d")
 _CREATED = """\
@@ -29,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(action=lambda _settings, _options: _help(parser))
     actions = parser.add_subparsers(title="actions", metavar="ACTION")
     create = _action(actions, "create", _create, "make a key and print it, this once")
-    create.add_argument("name", type=_read(NAME), metavar="NAME", help="whose key it is")
+    create.add_argument("name", type=reader(NAME), metavar="NAME", help="whose key it is")
     create.add_argument(
         "--tables",
         type=_patterns,
@@ -42,13 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     create.add_argument(
         "--expires",
-        type=_read(_LIFETIME),
+        type=reader(_LIFETIME),
         metavar="TIME",
         help="how long it is good, such as 12h or 30d (default: until it is removed)",
     )
     _action(actions, "list", _list, "list the keys: names, rights and times, no secrets")
     remove = _action(actions, "remove", _remove, "remove a key; who uses it is cut off at once")
-    remove.add_argument("name", type=_read(NAME), metavar="NAME", help="the key's name")
+    remove.add_argument("name", type=reader(NAME), metavar="NAME", help="the key's name")
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -76,21 +74,8 @@ def _action(
     return parser
 
 
-def _read(value: Value[T]) -> Callable[[str], T]:
-    """Reads an argument as the configuration would; never repeats it, it may be a secret."""
-
-    def read(text: str) -> T:
-        try:
-            return value.read(text)
-        except ValueError:
-            sentence = f"expected {value.expected}. {value.remedy}"
-            raise argparse.ArgumentTypeError(sentence) from None
-
-    return read
-
-
 def _patterns(text: str) -> tuple[str, ...]:
-    read = _read(PATTERN)
+    read = reader(PATTERN)
     return tuple(dict.fromkeys(read(part.strip()) for part in text.split(",")))
 
 

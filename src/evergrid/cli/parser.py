@@ -8,10 +8,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evergrid.cli import check, demo, gateway, key, pipeline, run, tail
+from evergrid.cli import check, control, demo, gateway, key, pipeline, run, tail
 from evergrid.cli.manners import politely
 from evergrid.config import load
 from evergrid.config.settings import Settings
+from evergrid.model.errors import EvergridError
 from evergrid.version import __version__
 
 _EPILOG = """\
@@ -24,11 +25,12 @@ _DEFAULT_FILE = Path("evergrid.yaml")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the process's exit code."""
-    options = _parser().parse_args(arguments)
-    return politely(lambda: _run(options))
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    return politely(lambda: _run(typed))
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(typed: list[str]) -> int:
+    options = _parser(_sources(typed)).parse_args(typed)
     if options.command == "demo":
         return demo.run(options)
     settings = load(_file(options.config), os.environ)
@@ -43,6 +45,28 @@ def _file(chosen: Path | None) -> Path | None:
     return _DEFAULT_FILE if _DEFAULT_FILE.exists() else None
 
 
+def _sources(typed: Sequence[str]) -> tuple[str, ...]:
+    """The configured sources, where the command has an option for each.
+
+    With a configuration that cannot be read, help is still to be had.
+    """
+    if typed[:1] != ["control"]:
+        return ()
+    peek = argparse.ArgumentParser(prog="evergrid control", add_help=False, allow_abbrev=False)
+    _add_config(peek)
+    chosen, rest = peek.parse_known_args(typed[1:])
+    try:
+        return tuple(load(_file(chosen.config), os.environ).sources)
+    except EvergridError:
+        if {"-h", "--help"} & {*rest}:
+            return ()
+        raise
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-c", "--config", type=Path, metavar="FILE", help="the configuration file")
+
+
 def _pipeline(settings: Settings, _options: argparse.Namespace) -> int:
     return pipeline.run(settings)
 
@@ -53,11 +77,12 @@ _COMMANDS = {
     "gateway": gateway.run,
     "check": check.run,
     "tail": tail.run,
+    "control": control.run,
     "key": key.run,
 }
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(sources: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="evergrid",
         description="Kafka topics as live, joined tables.",
@@ -72,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         ("pipeline", pipeline),
         ("gateway", gateway),
         ("tail", tail),
+        ("control", control),
         ("check", check),
         ("key", key),
     ):
@@ -82,10 +108,11 @@ def _parser() -> argparse.ArgumentParser:
             epilog=_EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_argument(
-            "-c", "--config", type=Path, metavar="FILE", help="the configuration file"
-        )
-        module.add_arguments(command)
+        _add_config(command)
+        if module is control:
+            control.add_arguments(command, sources)
+        else:
+            module.add_arguments(command)
     return parser
 
 
