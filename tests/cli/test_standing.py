@@ -67,7 +67,7 @@ def test_whether_a_pipeline_runs_is_said_and_since_when_not() -> None:
         ),
         (State.PREPARING, Progress("history", 0, 0), "Preparing generation 4: history: nothing"),
         (State.READY, None, "Generation 4 is ready."),
-        (State.FAILED, None, "Generation 4 failed and is tried again: No\\nbroker."),
+        (State.FAILED, None, "Generation 4 failed: No\\nbroker."),
     ],
 )
 def test_what_is_being_done_is_told(state: State, progress: Progress | None, sentence: str) -> None:

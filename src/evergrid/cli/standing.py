@@ -124,8 +124,8 @@ def messages(rows: Sequence[Row], today: datetime.date) -> Iterator[str]:
 def _preparing(generation: Generation) -> str:
     number = generation.number
     if generation.state is State.FAILED:
-        return f"Generation {number} failed and is tried again: {printable(generation.error)}"
-    if generation.state is State.READY:
+        return f"Generation {number} failed: {printable(generation.error)}"
+    if generation.state in (State.READY, State.CURRENT):
         return f"Generation {number} is ready."
     if generation.progress is None:
         return f"Preparing generation {number}."
