@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
@@ -39,6 +41,7 @@ from tests.system.secured import (
     LISTENERS,
     LOGINS,
     OAUTH,
+    PIPELINE,
     PLAINTEXT,
     SCRAM,
     TLS,
@@ -286,7 +289,7 @@ def test_a_missing_right_is_named(house: SecuredBroker, java: JavaClient) -> Non
     ):
         expected = denied.format(doing).replace(f"create topic {topic}", "create topic new-one")
         assert expected in refused(ask)
-    assert f"user {ANNA} has no right to" in refused(sender.flush)
+    assert denied.format("write to") in refused(sender.flush)
     rights = [Right(topic, (Operation.READ, Operation.WRITE, Operation.DESCRIBE))]
     grant(administration, SCRAM.principal(ANNA), rights)
     java.write(connection, topic, b"x")
@@ -350,3 +353,49 @@ def test_a_gateway_that_cannot_log_in_says_so_everywhere_and_goes_on_by_itself(
         audience.check()
         said = gateway.process.said()
     assert not {right, new, "not-the-right-one"} & set(re.findall(r"[\w-]+", said))
+
+
+def test_check_goes_step_by_step_with_each_client(house: SecuredBroker, tmp_path: Path) -> None:
+    stage = SecuredWorld(tmp_path, house, SCRAM, "checked")
+    stage.world.make_topics()
+    way = f"TLS agreed, login accepted (SCRAM-SHA-512, user {PIPELINE}), 1 broker answered"
+    assert checked(stage) == [
+        f"✓ Python client: {way}",
+        f"✓ Java client: {way}",
+        "✓ Source users: topic users-checked seen (2 partitions), readable",
+        "✓ Source accounts: topic accounts-checked seen (2 partitions), readable",
+        "✓ Evergrid's own topics eg-checked.*: can be made",
+        "✓ Evergrid's own topics: eg-checked.check was made, written to by both clients, read and "
+        "deleted",
+    ]
+    principal, administration = SCRAM.principal(PIPELINE), house.administration()
+    writing = Right("eg-checked.", (Operation.WRITE,), prefixed=True)
+    reading = Right("users-checked", (Operation.READ,))
+    revoke(administration, principal, [writing, reading])
+    _, _, source, _, _, own = checked(stage)
+    denied = f": user {PIPELINE} has no right to. Ask who runs the cluster for it"
+    assert source.startswith("✗ ")
+    assert f"could not read topic users-checked{denied}" in source
+    assert own.startswith("✗ ")
+    assert f"could not write to topic eg-checked.check{denied}" in own
+    assert "eg-checked.check" not in reach(administration).topics
+
+    password = house.directory / f"{PIPELINE}.password"
+    right = password.read_text()
+    write_secret(password, "not-the-right-one")
+    python, java = checked(stage)
+    write_secret(password, right)
+    for line, client in ((python, "Python"), (java, "Java")):
+        assert line.startswith(f"✗ {client} client: TLS agreed, and no further. Kafka connection")
+        assert NO_LOGIN.format(PIPELINE) in line
+
+
+def checked(stage: SecuredWorld) -> list[str]:
+    """What `evergrid check` finds out about Kafka, once it has reached the host."""
+    command = [sys.executable, "-m", "evergrid", "check", "-c", str(stage.world.file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert not done.stderr, done.stderr
+    assert "not-the-right-one" not in done.stdout
+    _, reached, rest = done.stdout.partition(": host reached\n")
+    assert reached, done.stdout
+    return [line for line in rest.splitlines() if line.startswith(("✓", "✗"))]

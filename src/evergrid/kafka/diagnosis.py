@@ -139,10 +139,11 @@ def _has(reason: str, fragments: tuple[str, ...]) -> bool:
 
 
 def _on(reason: str) -> str:
-    """What the right is about, where it is not what we were doing."""
-    if "Group" in reason:
-        return " use its consumer group"
-    return " do that with the cluster" if "Cluster" in reason else ""
+    """What the right is about, where it is not what we were doing.
+
+    A broker speaks of the cluster when a producer may write to no topic at all: the topic it is.
+    """
+    return " use its consumer group" if "Group" in reason else ""
 
 
 def _principal(who: Identity) -> str:
