@@ -55,9 +55,11 @@ class SecuredWorld:
         name: str,
         *,
         kafka: Mapping[str, object] | None = None,
+        viewing: Mapping[str, object] | None = None,
         spark: Mapping[str, object] | None = None,
     ) -> None:
-        """`kafka` is the section of the pipeline's file, where it is not to be the usual one."""
+        """`kafka` and `viewing` are the `kafka` sections of pipeline and gateway, where they are
+        not to be the usual ones."""
         self._house = house
         self._port = free_port()
         self._rng = random.Random(name)
@@ -71,7 +73,7 @@ class SecuredWorld:
         )
         self.viewing = self._world(
             folder / "gateway",
-            house.section(listener, GATEWAY).document(),
+            viewing or house.section(listener, GATEWAY).document(),
             {"gateway": gateway_section(self._port)},
         )
         self.grant(PIPELINE, self.needs.pipeline())
