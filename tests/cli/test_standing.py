@@ -67,6 +67,7 @@ def test_whether_a_pipeline_runs_is_said_and_since_when_not() -> None:
         ),
         (State.PREPARING, Progress("history", 0, 0), "Preparing generation 4: history: nothing"),
         (State.READY, None, "Generation 4 is ready."),
+        (State.CURRENT, None, "Generation 4 is ready."),
         (State.FAILED, None, "Generation 4 failed: No\\nbroker."),
     ],
 )

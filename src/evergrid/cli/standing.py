@@ -80,8 +80,6 @@ def generations(manifest: Manifest, today: datetime.date) -> Iterator[str]:
             continue
         if one.state is State.RETIRING:
             yield f"Generation {number} is kept: {parts_of(one)}; {_GO_BACK}."
-        elif one.state is State.FAILED:
-            yield f"Generation {number} failed: {printable(one.error)}"
         elif one.state is not State.GONE:
             yield _preparing(one)
 
