@@ -55,6 +55,16 @@ def test_a_bad_message_is_shown_but_is_no_sign_of_life(board: Board) -> None:
     assert (view.live, view.bad) == (False, "users: tombstone")
 
 
+def test_what_the_pipeline_says_of_itself_is_no_sign_of_life(board: Board) -> None:
+    status = SETTINGS.orchestrator_status()
+    board.apply(Batch(moved=(*MOVED, Moved(status, None))))
+    board.pipeline_started()
+    board.apply(came(status.name, {"generation": 1, "ts": 1}, time.time() + 1))
+    view = board.view()
+    assert not view.live
+    assert status.name not in [table.name for table in view.tables]
+
+
 def test_tables_keep_their_places_and_begin_anew_with_a_generation(board: Board) -> None:
     board.apply(Batch(moved=MOVED[::-1]))
     board.apply(came("final_ui", {"ts": 1}, time.time()))

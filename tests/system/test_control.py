@@ -163,6 +163,34 @@ def paints_what_is_right(stage: Stage, table: TableReader) -> None:
     table.is_live()
 
 
+@pytest.mark.soak
+def test_a_hundred_swaps_under_load_with_viewers(stage: Stage) -> None:
+    print(f"seed {SEED}")
+    rng = random.Random(SEED)
+    operator = stage.operator
+    began = len(operator.currents) - 1
+    asked = {"usersTopic": "users-swap", "accountsTopic": "accounts-swap", "joinType": "asof"}
+    with ExitStack() as parts:
+        audiences = at_all_gateways(stage, parts)
+        watch = Watch(audiences)
+        watch.wait_until_right(stage.judge)
+        with stage.load.going():
+            for _ in range(100):
+                fields = {
+                    "usersTopic": rng.choice(stage.load.users),
+                    "accountsTopic": rng.choice(stage.load.accounts),
+                    "joinType": rng.choice(["asof", "left", "inner"]),
+                }
+                if fields != asked:
+                    operator.swap(**fields)
+                    asked = fields
+        watch.wait_until_right(stage.judge)
+        for audience in audiences:
+            audience.check()
+    watch.check(operator.currents[began:], stage.world.table("orchestrator_status"))
+    stage.world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
+
+
 def test_what_cannot_be_done_harms_nothing(stage: Stage) -> None:
     operator, world = stage.operator, stage.world
     unreadable(world, "users-swap_bad")

@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -107,9 +108,12 @@ def test_a_day_with_it(demo: Callable[..., Demo], tmp_path: Path) -> None:
     running.wait_for(r"The gateway ended \(.*\); again in 1 s\.")
     killed_it_leaves_nothing_running(running)
 
-    again = demo()
+    again = demo("--kafka-security", "oauth")  # the same data, behind logins and ACLs now
     again.wait_for("Going on with the data of the last time; --fresh starts over.")
+    again.wait_for(r"Starting a Kafka broker with TLS and tokens")
     again.wait_for(r"live, generation 1")
+    its_tables_are_served(again, tmp_path)
+    its_secrets_stay_in_their_files(tmp_path)
     it_stops_with_one_line(again)
 
 
@@ -141,6 +145,37 @@ def its_tables_are_served(running: Demo, folder: Path) -> None:
     )
     assert tail.returncode == 0, tail.stderr
     assert "final_ui · generation 1" in tail.stdout
+
+
+def its_secrets_stay_in_their_files(folder: Path) -> None:
+    """No command, log, configuration or checkpoint has them; nobody else may read the files."""
+    private = [path for path in (folder / "security").rglob("*") if path.suffix == ".password"]
+    private += [path for path in folder.rglob("*.pem") if "PRIVATE" in path.read_text()]
+    private.append(folder / "broker" / "server.properties")
+    assert {stat.S_IMODE(path.stat().st_mode) for path in private} == {0o600}
+    words = {word for path in private[:-1] for word in path.read_text().splitlines()}
+    secrets = {word for word in words if len(word) >= 32 and "-----" not in word}
+    assert len(secrets) > 2
+    public = "\n".join(_ps("command="))
+    for path in folder.rglob("*"):
+        if path.is_file() and path not in private and "security" not in path.parts:
+            public += path.read_bytes().decode(errors="replace")
+    assert not {secret for secret in secrets if secret in public}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["ssl", "plain", "scram", "oauth"])
+def test_a_fresh_one_behind_a_secured_broker(
+    demo: Callable[..., Demo], tmp_path: Path, kind: str
+) -> None:
+    running = demo("--rate", "200", "--kafka-security", kind)
+    running.wait_for(r"live, generation 1, left .*final_ui [1-9][\d,]* rows")
+    its_tables_are_served(running, tmp_path)
+    its_secrets_stay_in_their_files(tmp_path)
+    kill(running, "configurationFile=log4j2.properties")
+    running.wait_for("The broker ended; starting it again.")
+    wait_until(lambda: is_live(running), PATIENCE, running.said)
+    it_stops_with_one_line(running)
 
 
 @pytest.mark.soak

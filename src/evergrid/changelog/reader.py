@@ -78,7 +78,10 @@ class TopicReader:
             elif error.code() == KafkaError._PARTITION_EOF:
                 self._at_end(message)
             elif not error.retriable() and error.code() not in _PASSING:
-                raise clients.link_error(self._connection, "read", error)
+                topic = message.topic()
+                raise clients.link_error(
+                    self._connection, f"read topic {topic}" if topic else "read", error
+                )
         return records
 
     def reached(self, topic: str, ends: Mapping[int, int]) -> bool:

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from evergrid.model.errors import EvergridError
+from evergrid.model.errors import EvergridError, LinkError
 
 _LONGEST_STOP_SECONDS = 9.0
+PASSING = 75  # exit code for what may be over soon; the one that sendmail gave this meaning
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -32,7 +33,8 @@ def politely(command: Callable[[], int]) -> int:
         return 0
     except EvergridError as error:
         _say(f"evergrid: {error.sentence()}")
-        return 1
+        # Whoever looks after us may start us again after the one, and should not after the other.
+        return PASSING if isinstance(error, LinkError) else 1
     except BrokenPipeError:
         # Whoever read our output has gone, as `head` does. Nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -160,6 +160,8 @@ class Board:
     def _move(self, moved: Moved) -> None:
         """A table begins anew, as that of another generation."""
         table = moved.table
+        if table.name not in self._tables:
+            return  # what the pipeline writes about itself is on the page
         self._meters[table.name] = Meter(table)
         if moved.generation is not None:
             self._generation = moved.generation

@@ -48,7 +48,7 @@ _ASK = "Ask who runs the cluster for it: docs/kafka.md has the commands for all 
 _CLOCKS = "Compare the clocks of the token endpoint, of the brokers and of this machine."
 
 # What both clients say, by the step at which it is said. The first that fits counts.
-_RIGHTS = ("authorization failed", "AuthorizationException", "Not authorized")
+_RIGHTS = ("uthorization failed", "AuthorizationException", "Not authorized")
 _NO_TOKEN = (
     "OAUTHBEARER token",
     "token endpoint",
@@ -105,7 +105,9 @@ def knock(connection: Connection) -> Trouble | None:
         remedy = f"Set security.protocol to {who.protocol.replace('PLAINTEXT', 'SSL')}."
         return Trouble(Step.TLS, "the broker speaks TLS there, and we do not", remedy)
     untrusted = handshake.untrusted(connection)
-    return _untrusted(untrusted) if untrusted else None
+    if untrusted:
+        return _untrusted(untrusted)
+    return None if handshake.speaks_tls(connection) else _without_tls(who)
 
 
 def wants_login(connection: Connection) -> Trouble | None:
@@ -113,7 +115,7 @@ def wants_login(connection: Connection) -> Trouble | None:
     who = identity(connection)
     if who.mechanism:
         return None
-    protocol = "SASL_SSL" if who.protocol == "SSL" else "SASL_PLAINTEXT"
+    protocol = f"SASL_{who.protocol}"
     what = "the broker hangs up; it may want another kind of login"
     return Trouble(Step.LOGIN, what, f"Set security.protocol to {protocol}, and sasl.mechanism.")
 
@@ -137,10 +139,11 @@ def _has(reason: str, fragments: tuple[str, ...]) -> bool:
 
 
 def _on(reason: str) -> str:
-    """What the right is about, where it is not what we were doing."""
-    if "Group" in reason:
-        return " use its consumer group"
-    return " do that with the cluster" if "Cluster" in reason else ""
+    """What the right is about, where it is not what we were doing.
+
+    A broker speaks of the cluster when a producer may write to no topic at all: the topic it is.
+    """
+    return " use its consumer group" if "Group" in reason else ""
 
 
 def _principal(who: Identity) -> str:
@@ -188,11 +191,15 @@ def _no_tls(connection: Connection, reason: str) -> Trouble:
     if _has(reason, _UNTRUSTED):
         return _untrusted("")
     if _has(reason, _NO_TLS) and not handshake.speaks_tls(connection):
-        protocol = identity(connection).protocol.replace("SSL", "PLAINTEXT")
-        remedy = f"Correct kafka.bootstrap, or set security.protocol to {protocol}."
-        return Trouble(Step.TLS, "the broker does not speak TLS there", remedy)
+        return _without_tls(identity(connection))
     remedy = f"Check security.protocol and the ssl.* settings {_SETTINGS}."
     return Trouble(Step.TLS, "no TLS connection could be made", remedy)
+
+
+def _without_tls(who: Identity) -> Trouble:
+    protocol = who.protocol.replace("SSL", "PLAINTEXT")
+    remedy = f"Correct kafka.bootstrap, or set security.protocol to {protocol}."
+    return Trouble(Step.TLS, "the broker does not speak TLS there", remedy)
 
 
 def _untrusted(why: str) -> Trouble:

@@ -36,6 +36,7 @@ class Sender:
             connection, **{"error_cb": self._ear, **overrides}
         )
         self._failure: KafkaError | None = None
+        self._topic = ""  # of the failure, or else of the newest message
 
     def send(
         self,
@@ -50,13 +51,14 @@ class Sender:
     ) -> None:
         """Hand over one message; its place is put into `sent` at the index it was given."""
         index = 0
+        self._topic = self._topic if self._failure else topic
         if sent is not None:
             index = len(sent)
             sent.append(None)
 
         def delivered(error: KafkaError | None, message: Message) -> None:
             if error is not None:
-                self._failure = error
+                self._failure, self._topic = error, topic
             elif sent is not None:
                 sent[index] = _place(message)
 
@@ -83,16 +85,19 @@ class Sender:
         try:
             left = self._producer.flush(seconds)
         except KafkaException as error:  # the client gave up for good
-            raise clients.link_error(self._connection, "send", error) from None
+            raise clients.link_error(self._connection, self._doing(), error) from None
         if self._failure is not None:
             failure, self._failure = self._failure, None
-            raise clients.link_error(self._connection, "send", self._ear.reason(failure))
+            raise clients.link_error(self._connection, self._doing(), self._ear.reason(failure))
         if left or time.monotonic() > deadline:
             raise LinkError(
                 f"{left} messages were not taken within {seconds:.0f} seconds",
                 where=where(self._connection),
                 remedy="Check that the broker runs.",
             )
+
+    def _doing(self) -> str:
+        return f"write to topic {self._topic}"
 
 
 def _place(message: Message) -> Sent:

@@ -22,6 +22,7 @@ from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
+from evergrid.kafka.diagnosis import ShutOut, Step
 from evergrid.kafka.jars import Jars
 from evergrid.model.control import Verdict
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
@@ -268,7 +269,7 @@ class Conductor:
         else:
             self._retirement.fail(generation, text)
         self._tries += 1
-        final = isinstance(error, ConfigError) or self._tries >= _MOST_TRIES
+        final = _is_final(error) or self._tries >= _MOST_TRIES
         if self._docket.cause and final:
             runs = self._current.generation.number if self._current else 0
             on = f" Generation {runs} runs on." if runs else ""
@@ -305,3 +306,10 @@ class Conductor:
         if trouble and trouble != self._trouble:
             self._say(trouble)
         self._trouble = trouble
+
+
+def _is_final(error: EvergridError) -> bool:
+    """Whether trying again would only give the same answer: somebody must do something first."""
+    if isinstance(error, ShutOut):
+        return error.step is Step.RIGHT
+    return isinstance(error, ConfigError)

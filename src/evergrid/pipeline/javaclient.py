@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Self
 
@@ -17,7 +18,7 @@ from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from evergrid.config.settings import Connection
-from evergrid.kafka.diagnosis import diagnose, explained, knock
+from evergrid.kafka.diagnosis import diagnose, explained, knock, wants_login
 from evergrid.kafka.identity import scrub, where
 from evergrid.kafka.jars import Jars, spark_jar
 from evergrid.kafka.java import java_command
@@ -25,17 +26,17 @@ from evergrid.kafka.properties import java_properties
 from evergrid.model.errors import ConfigError, LinkError
 
 _LIMITS: Mapping[str, str] = {
-    "default.api.timeout.ms": "15000",
-    "request.timeout.ms": "10000",
-    "delivery.timeout.ms": "15000",
-    "max.block.ms": "15000",
+    "default.api.timeout.ms": "10000",
+    "request.timeout.ms": "8000",
+    "delivery.timeout.ms": "10000",
+    "max.block.ms": "10000",
     "fetch.max.wait.ms": "100",
     # An endpoint that does not answer is asked again for so long.
     "sasl.login.retry.backoff.max.ms": "2000",
 }
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
 _POLL_SECONDS = 1
-_MOST_POLLS = 15
+_MOST_POLLS = 10
 _END_SECONDS = 5.0
 # It lives for seconds: what makes Java faster in the long run makes it slower here.
 _OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
@@ -55,17 +56,16 @@ class JavaClient:
 
     def __enter__(self) -> Self:
         bridge = spark_jar("py4j-*.jar")
-        with open(os.devnull, "w") as nowhere:
-            port, token, self._process = launch_gateway(
-                jarpath=str(bridge),
-                classpath=os.pathsep.join((*map(str, self._jars.spark), f"{bridge.parent}/*")),
-                javaopts=list(_OPTIONS),
-                java_path=str(java_command()),
-                redirect_stdout=nowhere,
-                die_on_exit=True,
-                enable_auth=True,
-                return_proc=True,
-            )
+        port, token, self._process = launch_gateway(
+            jarpath=str(bridge),
+            classpath=os.pathsep.join((*map(str, self._jars.spark), f"{bridge.parent}/*")),
+            javaopts=list(_OPTIONS),
+            java_path=str(java_command()),
+            redirect_stdout=deque(maxlen=1),  # nobody reads it
+            die_on_exit=True,
+            enable_auth=True,
+            return_proc=True,
+        )
         parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True)
         self._gateway = JavaGateway(gateway_parameters=parameters)
         return self
@@ -149,7 +149,7 @@ class JavaClient:
             reasons = _reasons(error)
             trouble = diagnose(connection, " ".join(reasons))
             if trouble is None and "Timeout" in reasons[-1]:
-                trouble = knock(connection)
+                trouble = knock(connection) or wants_login(connection)
             if trouble is not None:
                 raise explained(connection, doing, trouble) from None
             what = f"could not {doing}: {scrub(connection, reasons[-1])}"

@@ -1,0 +1,401 @@
+"""Both clients at a broker that lets in only those who may: each gets in by every way, each says
+in one sentence what keeps it out, and gets in again when that is mended."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from evergrid.changelog.codec import Row
+from evergrid.changelog.reader import read_to_end
+from evergrid.config import load
+from evergrid.config.settings import Connection, Kafka
+from evergrid.kafka import jars, topics
+from evergrid.kafka.probe import reach
+from evergrid.kafka.rights import Operation, Right, grant, revoke
+from evergrid.kafka.secured.authority import Authority
+from evergrid.kafka.secured.broker import SecuredBroker
+from evergrid.kafka.secured.files import write_secret
+from evergrid.kafka.secured.listeners import Listener, Mechanism, Protocol
+from evergrid.kafka.sending import Sender
+from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.errors import LinkError
+from evergrid.pipeline.javaclient import JavaClient
+from evergrid.testing.handwritten import HandwrittenPipeline
+from evergrid.testing.tables import wait_for
+from evergrid.testing.viewer import Audience
+from tests.system.conftest import PATIENCE
+from tests.system.secured import (
+    ACCOUNTS,
+    CERTIFIED,
+    GATEWAY,
+    LISTENERS,
+    LOGINS,
+    OAUTH,
+    PIPELINE,
+    PLAINTEXT,
+    SCRAM,
+    TLS,
+    SecuredWorld,
+    listener_name,
+)
+
+ANNA, BEN = "anna", "ben"
+TOPIC = "letters"
+AN_HOUR_AGO = datetime.now(UTC) - timedelta(hours=1)
+PLAIN = Listener(Protocol.SASL_PLAINTEXT, Mechanism.PLAIN)
+
+PERSON: Row = {
+    "userId": "u1",
+    "name": "Mei",
+    "email": None,
+    "age": 7,
+    "ts": 1_767_225_600_000_000,
+    "_partition": 0,
+    "_offset": 1,
+    "_unknown_fields": 0,
+}
+
+Break = Callable[[SecuredBroker, Listener], AbstractContextManager[Connection]]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    directory = tmp_path_factory.mktemp("house")
+    with SecuredBroker(directory, [PLAINTEXT, *LISTENERS], (ANNA, BEN, *ACCOUNTS)) as running:
+        topics.create(running.administration(), [NewTopicSpec(TOPIC, 1)])
+        for listener in (TLS, SCRAM):
+            every = Right(TOPIC, (Operation.READ, Operation.WRITE, Operation.DESCRIBE))
+            grant(running.administration(), listener.principal(ANNA), [every])
+        yield running
+
+
+@pytest.fixture(scope="module")
+def java() -> Iterator[JavaClient]:
+    with JavaClient(jars.fetch()) as running:
+        yield running
+
+
+@pytest.mark.parametrize("listener", LISTENERS, ids=listener_name)
+def test_both_clients_get_in_read_and_write(
+    house: SecuredBroker, java: JavaClient, listener: Listener
+) -> None:
+    connection = house.connection(listener, ANNA)
+    sent = listener.name.encode()
+    java.write(connection, TOPIC, sent)
+    java.read(connection, TOPIC)
+    sender = Sender(connection)
+    sender.send(TOPIC, sent)
+    sender.flush()
+    everything = read_to_end(house.administration(), TOPIC)
+    found = [record.value for batch in everything for record in batch]
+    assert found.count(sent) == 2
+    assert reach(connection).brokers == java.reach(connection) == 1
+
+
+@contextlib.contextmanager
+def wrong_password(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
+    file, connection = house.directory / f"{ANNA}.password", house.connection(listener, ANNA)
+    right = file.read_text()
+    write_secret(file, "not-the-right-one")
+    yield connection
+    write_secret(file, right)
+
+
+@contextlib.contextmanager
+def unknown_user(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
+    yield changed(house.connection(listener, ANNA), "sasl.jaas.config", f'"{ANNA}"', '"who"')
+
+
+@contextlib.contextmanager
+def another_authority(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
+    other = Authority().write(house.directory / "other.pem")
+    connection = house.connection(listener, ANNA)
+    yield changed(connection, "ssl.truststore.location", str(house.ca), str(other))
+
+
+@contextlib.contextmanager
+def another_token_authority(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
+    other = Authority().write(house.directory / "other.pem")
+    connection = house.connection(listener, ANNA)
+    yield changed(connection, "sasl.jaas.config", str(house.ca), str(other))
+
+
+@contextlib.contextmanager
+def expired_server(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
+    house.certify(listener, until=AN_HOUR_AGO)
+    yield house.connection(listener, ANNA)
+    house.certify(listener)
+
+
+def own_certificate(made: Callable[[SecuredBroker], str]) -> Break:
+    @contextlib.contextmanager
+    def breaking(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
+        file = house.directory / f"{ANNA}.pem"
+        right = file.read_text()
+        write_secret(file, made(house))
+        yield house.connection(listener, ANNA)
+        write_secret(file, right)
+
+    return breaking
+
+
+def expired_client(house: SecuredBroker) -> str:
+    made = house.authority.client(ANNA, until=AN_HOUR_AGO)
+    return made.key.pem() + made.pem
+
+
+def foreign_client(_house: SecuredBroker) -> str:
+    made = Authority().client(ANNA)
+    return made.key.pem() + made.pem
+
+
+@contextlib.contextmanager
+def expired_tokens(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
+    assert house.tokens is not None
+    before, house.tokens.lifetime = house.tokens.lifetime, -5.0
+    yield house.connection(listener, ANNA)
+    house.tokens.lifetime = before
+
+
+@contextlib.contextmanager
+def no_endpoint(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
+    assert house.tokens is not None
+    house.tokens.stop()
+    yield house.connection(listener, ANNA)
+    house.tokens.start()
+
+
+def at(other: Listener) -> Break:
+    """The right settings at a listener that wants others."""
+
+    @contextlib.contextmanager
+    def breaking(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
+        bootstrap, connection = (
+            house.connection(other, ANNA).bootstrap,
+            house.connection(listener, ANNA),
+        )
+        yield msgspec.structs.replace(connection, bootstrap=bootstrap, written=None)
+
+    return breaking
+
+
+def changed(connection: Connection, name: str, old: str, new: str) -> Connection:
+    value = connection.properties[name]
+    assert old in value
+    properties = {**connection.properties, name: value.replace(old, new)}
+    return msgspec.structs.replace(connection, properties=properties, written=None)
+
+
+NO_LOGIN = "the broker does not take user {} with this password. Correct user or password"
+NO_SECRET = "the token endpoint https://{} does not take client {} with this secret. Correct id"
+NO_TOKEN = "no token could be had from the token endpoint https://"
+BAD_TOKEN = f"the broker does not take the token of client {ANNA}. Compare the clocks"
+CASES: list[tuple[Listener, Break, str, str]] = [
+    *(
+        (listener, wrong_password, NO_LOGIN.format(ANNA), "")
+        for listener in LOGINS
+        if listener.mechanism is not Mechanism.OAUTHBEARER
+    ),
+    (SCRAM, unknown_user, NO_LOGIN.format("who"), ""),
+    (OAUTH, wrong_password, NO_SECRET.format("*", ANNA), ""),
+    (OAUTH, unknown_user, NO_SECRET.format("*", "who"), ""),
+    (
+        OAUTH,
+        expired_tokens,
+        "gives tokens that have expired already. Compare the clocks",
+        BAD_TOKEN,
+    ),
+    (OAUTH, no_endpoint, "/token cannot be reached. Check that it runs", NO_TOKEN),
+    (OAUTH, another_token_authority, "certificate that is not trusted. Set kafka.sec", NO_TOKEN),
+    (TLS, another_authority, "the broker's certificate is not trusted here (*). Set kafka.sec", ""),
+    (SCRAM, another_authority, "the broker's certificate is not trusted here", ""),
+    (SCRAM, expired_server, "the broker's certificate has expired. Have who runs", ""),
+    (
+        CERTIFIED,
+        own_certificate(expired_client),
+        f"our certificate of CN={ANNA} expired at {AN_HOUR_AGO:%Y-%m-%d %H:%M} UTC. Put a new",
+        "",
+    ),
+    (CERTIFIED, own_certificate(foreign_client), "the broker does not take our certificate", ""),
+    (TLS, at(CERTIFIED), "the broker wants a certificate from us, and there is none. Set", ""),
+    (PLAIN, at(SCRAM), "the broker speaks TLS there, and we do not. Set security.protocol", ""),
+    (SCRAM, at(PLAIN), "the broker does not speak TLS there. Correct kafka.bootstrap", ""),
+    (SCRAM, at(OAUTH), "the broker does not offer SCRAM-SHA-512 but OAUTHBEARER. Correct", ""),
+    (TLS, at(SCRAM), "the broker hangs up; it may want another kind of login. Set", ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("listener", "breaking", "python", "java_says"),
+    CASES,
+    ids=[f"{number}-{case[0].name}" for number, case in enumerate(CASES)],
+)
+def test_what_keeps_a_client_out_is_one_sentence_and_can_be_mended(
+    house: SecuredBroker,
+    java: JavaClient,
+    listener: Listener,
+    breaking: Break,
+    python: str,
+    java_says: str,
+) -> None:
+    good = house.connection(listener, ANNA)
+    with breaking(house, listener) as connection:
+        said = refused(lambda: reach(connection))
+        assert fits(said, python), said
+        by_java = refused(lambda: java.reach(connection))
+        assert fits(by_java, java_says or python), by_java
+    for sentence in (said, by_java):
+        assert f"({connection.bootstrap}, {listener.protocol.value}" in sentence
+        assert house.accounts[ANNA].password not in sentence
+        assert "not-the-right-one" not in sentence
+        if listener.mechanism is not None:
+            assert listener.mechanism.value in sentence
+    assert reach(good).brokers == java.reach(good) == 1
+
+
+def fits(said: str, pattern: str) -> bool:
+    return re.search(re.escape(pattern).replace(r"\*", ".*"), said) is not None
+
+
+def refused(ask: Callable[[], object]) -> str:
+    with pytest.raises(LinkError) as caught:
+        ask()
+    return caught.value.sentence()
+
+
+def test_a_missing_right_is_named(house: SecuredBroker, java: JavaClient) -> None:
+    connection, administration = house.connection(SCRAM, ANNA), house.administration()
+    topic = "private"
+    topics.create(administration, [NewTopicSpec(topic, 1)])
+    denied = f"SASL_SSL, SCRAM-SHA-512, user {ANNA}): could not {{}} topic {topic}: user {ANNA} "
+    denied += "has no right to. Ask who runs the cluster for it"
+    sender = Sender(connection)
+    sender.send(topic, b"x")
+    for ask, doing in (
+        (lambda: topics.describe(connection, [topic]), "describe"),
+        (lambda: topics.create(connection, [NewTopicSpec("new-one", 1)]), "create"),
+        (lambda: java.read(connection, topic), "read"),
+        (lambda: java.write(connection, topic, b"x"), "write to"),
+    ):
+        expected = denied.format(doing).replace(f"create topic {topic}", "create topic new-one")
+        assert expected in refused(ask)
+    assert denied.format("write to") in refused(sender.flush)
+    rights = [Right(topic, (Operation.READ, Operation.WRITE, Operation.DESCRIBE))]
+    grant(administration, SCRAM.principal(ANNA), rights)
+    java.write(connection, topic, b"x")
+    java.read(connection, topic)
+    revoke(administration, SCRAM.principal(ANNA), rights)
+
+
+def test_a_rotated_password_is_taken_by_new_clients(house: SecuredBroker, java: JavaClient) -> None:
+    for listener in (SCRAM, OAUTH):
+        connection = house.connection(listener, BEN)
+        assert reach(connection).brokers == java.reach(connection) == 1
+        house.set_password(BEN)
+        assert reach(connection).brokers == java.reach(connection) == 1
+
+
+@pytest.fixture
+def served(house: SecuredBroker, tmp_path: Path) -> SecuredWorld:
+    """A table written by hand, for a gateway that logs in with a password."""
+    stage = SecuredWorld(tmp_path, house, SCRAM, "served")
+    settings = load(stage.viewing.file, {})
+    everywhere = house.administration()
+    kafka = Kafka(source=everywhere, control=everywhere, internal=everywhere)
+    pipeline = HandwrittenPipeline(msgspec.structs.replace(settings, kafka=kafka))
+    generation = pipeline.prepare(1)
+    pipeline.write(generation.tables["users_ui"], "0:1", PERSON)
+    pipeline.switch(generation)
+    return stage
+
+
+def test_a_gateway_that_cannot_log_in_says_so_everywhere_and_goes_on_by_itself(
+    house: SecuredBroker, served: SecuredWorld
+) -> None:
+    password = house.directory / f"{GATEWAY}.password"
+    right = password.read_text()
+    write_secret(password, "not-the-right-one")
+    gateway = served.gateway()
+    shut_out = f"SCRAM-SHA-512, user {GATEWAY}): could not connect: the broker does not take user"
+    with gateway, Audience(gateway.address, gateway.secret) as audience:
+        viewer = audience.add("users_ui")
+        viewer.wait_for(lambda window: shut_out in window.message, PATIENCE)
+        wait_for(gateway.readiness, lambda answer: shut_out in answer[1], PATIENCE)
+        assert gateway.readiness()[0] == 503
+        gateway.process.wait_for_words(shut_out, PATIENCE)
+        write_secret(password, right)
+        viewer.wait_for(lambda window: window.live and window.total == 1, PATIENCE)
+        gateway.wait_until_ready()
+
+        # A rotation that went wrong, and the right one: open connections do not hide either.
+        new = house.set_password(GATEWAY).password
+        write_secret(password, "not-the-right-one")
+        viewer.wait_for(lambda window: not window.live and shut_out in window.message, PATIENCE)
+        write_secret(password, new)
+        viewer.wait_for(lambda window: window.live and window.total == 1, PATIENCE)
+
+        reading = served.needs.gateway()
+        revoke(house.administration(), SCRAM.principal(GATEWAY), reading)
+        denied = f"user {GATEWAY} has no right to"
+        viewer.wait_for(lambda window: not window.live and denied in window.message, PATIENCE)
+        grant(house.administration(), SCRAM.principal(GATEWAY), reading)
+        viewer.wait_for(lambda window: window.live and window.total == 1, PATIENCE)
+        audience.check()
+        said = gateway.process.said()
+    assert not {right, new, "not-the-right-one"} & set(re.findall(r"[\w-]+", said))
+
+
+def test_check_goes_step_by_step_with_each_client(house: SecuredBroker, tmp_path: Path) -> None:
+    stage = SecuredWorld(tmp_path, house, SCRAM, "checked")
+    stage.world.make_topics()
+    way = f"TLS agreed, login accepted (SCRAM-SHA-512, user {PIPELINE}), 1 broker answered"
+    assert checked(stage) == [
+        f"✓ Python client: {way}",
+        f"✓ Java client: {way}",
+        "✓ Source users: topic users-checked seen (2 partitions), readable",
+        "✓ Source accounts: topic accounts-checked seen (2 partitions), readable",
+        "✓ Evergrid's own topics eg-checked.*: can be made",
+        "✓ Evergrid's own topics: eg-checked.check was made, written to by both clients, read and "
+        "deleted",
+    ]
+    principal, administration = SCRAM.principal(PIPELINE), house.administration()
+    writing = Right("eg-checked.", (Operation.WRITE,), prefixed=True)
+    reading = Right("users-checked", (Operation.READ,))
+    revoke(administration, principal, [writing, reading])
+    _, _, source, _, _, own = checked(stage)
+    denied = f": user {PIPELINE} has no right to. Ask who runs the cluster for it"
+    assert source.startswith("✗ ")
+    assert f"could not read topic users-checked{denied}" in source
+    assert own.startswith("✗ ")
+    assert f"could not write to topic eg-checked.check{denied}" in own
+    assert "eg-checked.check" not in reach(administration).topics
+
+    password = house.directory / f"{PIPELINE}.password"
+    right = password.read_text()
+    write_secret(password, "not-the-right-one")
+    python, java = checked(stage)
+    write_secret(password, right)
+    for line, client in ((python, "Python"), (java, "Java")):
+        assert line.startswith(f"✗ {client} client: TLS agreed, and no further. Kafka connection")
+        assert NO_LOGIN.format(PIPELINE) in line
+
+
+def checked(stage: SecuredWorld) -> list[str]:
+    """What `evergrid check` finds out about Kafka, once it has reached the host."""
+    command = [sys.executable, "-m", "evergrid", "check", "-c", str(stage.world.file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert not done.stderr, done.stderr
+    assert "not-the-right-one" not in done.stdout
+    _, reached, rest = done.stdout.partition(": host reached\n")
+    assert reached, done.stdout
+    return [line for line in rest.splitlines() if line.startswith(("✓", "✗"))]

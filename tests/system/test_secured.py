@@ -1,0 +1,232 @@
+"""Source message to client window through a secured broker, with the rights that are needed and
+no more; and what keeps it from that is said, and is over when it is mended."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from evergrid.client import Patience
+from evergrid.config import load
+from evergrid.kafka import jars, topics
+from evergrid.kafka.rights import Operation, Right, grant, revoke
+from evergrid.kafka.secured.broker import SecuredBroker
+from evergrid.kafka.secured.files import write_secret
+from evergrid.kafka.secured.listeners import Listener
+from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.source import Edge
+from evergrid.pipeline.session import end_session, open_session
+from evergrid.pipeline.sink import ChangelogSink
+from evergrid.pipeline.sources import message_history
+from evergrid.protocol.messages import Live
+from evergrid.testing.processes import EvergridProcess
+from evergrid.testing.viewer import Audience, Viewer
+from evergrid.testing.world import SHORT_LIVED
+from tests.system.canary import Canary, lines
+from tests.system.conftest import PATIENCE
+from tests.system.gateways import GatewayProcess, free_port
+from tests.system.secured import (
+    ACCOUNTS,
+    GATEWAY,
+    LISTENERS,
+    OAUTH,
+    PIPELINE,
+    SCRAM,
+    TABLE,
+    SecuredWorld,
+    listener_name,
+    telling,
+)
+
+EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+TOKEN_SECONDS = 5.0
+LIFETIMES = 8
+WRONG = "not-the-right-one"
+LITERAL = "written-in-the-file-as-it-is"
+MEGABYTE = 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    with SecuredBroker(tmp_path_factory.mktemp("house"), LISTENERS, ACCOUNTS) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def whole(stage: SecuredWorld) -> Iterator[tuple[EvergridProcess, GatewayProcess, Viewer]]:
+    """Pipeline, gateway, and somebody who sees all of the joined table."""
+    stage.world.make_topics()
+    stage.send()
+    gateway = stage.gateway()
+    with (
+        telling(stage.world),
+        stage.world.start_live() as pipeline,
+        gateway,
+        Audience(gateway.address, gateway.secret, EAGER) as audience,
+    ):
+        viewer = audience.add(TABLE, limit=5000)
+        stage.wait_until_shown(viewer)
+        yield pipeline, gateway, viewer
+        audience.check()
+        assert pipeline.is_running()
+        assert "Preparing generation 2" not in pipeline.said()
+
+
+def test_sparks_client_reads_and_writes_by_every_way(house: SecuredBroker, tmp_path: Path) -> None:
+    settings = load(None, {})
+    small = msgspec.structs.replace(settings.spark, driver_memory="1g", settings=SHORT_LIVED)
+    settings = msgspec.structs.replace(settings, data_dir=tmp_path, spark=small)
+    spark = open_session(settings, jars.fetch(), slots=2)
+    try:
+        for listener in LISTENERS:
+            topic = f"by-{listener.name}"
+            every = Right(topic, (Operation.READ, Operation.WRITE, Operation.DESCRIBE))
+            topics.create(house.administration(), [NewTopicSpec(topic, 1)])
+            grant(house.administration(), listener.principal(PIPELINE), [every])
+            connection = house.connection(listener, PIPELINE)
+            changes = spark.createDataFrame(
+                [(topic, "k", "v")], "topic string, key string, value string"
+            )
+            ChangelogSink(connection, MEGABYTE).at_once(changes)
+            ends = topics.offsets(house.administration(), topic, Edge.LATEST)
+            rows = message_history(spark, connection, topic, {0: 0}, ends).collect()
+            assert [bytes(row["value"]) for row in rows] == [b"v"], listener
+    finally:
+        end_session(spark)
+
+
+def test_tokens_that_expire_every_few_seconds_and_an_endpoint_that_is_away(
+    house: SecuredBroker, tmp_path: Path
+) -> None:
+    tokens = house.tokens
+    assert tokens is not None
+    stage = SecuredWorld(tmp_path, house, OAUTH, "tokens")
+    tokens.lifetime = TOKEN_SECONDS
+    with whole(stage) as (pipeline, _, viewer):
+        before, seen, start = tokens.issued.copy(), len(viewer.sights), time.monotonic()
+        while time.monotonic() - start < LIFETIMES * TOKEN_SECONDS:  # the run itself
+            stage.send()
+        stage.wait_until_shown(viewer)
+        lifetimes = (time.monotonic() - start) / TOKEN_SECONDS
+        issued = tokens.issued - before
+        print(f"tokens in {lifetimes:.1f} lifetimes: {issued}")
+        assert {sight.state for sight in viewer.sights[seen:]} == {Live.LIVE}
+        assert "fell over" not in pipeline.said()
+        # A gateway has a reader and a pulse; a pipeline two writers, Spark's Java and a client for
+        # each look at the topics. Each asks once in four fifths of a token's time.
+        assert issued[GATEWAY] <= 4 * lifetimes + 4
+        assert issued[PIPELINE] <= 10 * lifetimes + 10
+
+        tokens.stop()
+        away = f"the token endpoint {tokens.url} cannot be reached. Check that it runs"
+        viewer.wait_for(lambda window: not window.live and away in window.message, PATIENCE)
+        pipeline.wait_for_words(away, PATIENCE)
+        stage.send()
+        tokens.start()
+        stage.wait_until_shown(viewer)
+    tokens.lifetime = 300.0
+
+
+def test_rights_and_passwords_that_go_and_come_and_no_secret_anywhere(
+    house: SecuredBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ui = free_port()
+    monkeypatch.setenv("EVERGRID_TEST_PASSWORD", house.accounts[GATEWAY].password)
+    stage = canary_stage(house, tmp_path, ui)
+    with whole(stage) as (pipeline, gateway, viewer):
+        reading = Right("users-rights", (Operation.READ,))
+        writing = Right("eg-rights.", (Operation.WRITE,), prefixed=True)
+        for right, doing in ((reading, "read topic users-rights"), (writing, "write to topic eg-")):
+            revoke(house.administration(), SCRAM.principal(PIPELINE), [right])
+            stage.send()
+            pipeline.wait_for_words(f"SCRAM-SHA-512, user pipeline): could not {doing}", PATIENCE)
+            stage.grant(PIPELINE, (right,))
+            stage.wait_until_shown(viewer)
+
+        house.broker.kill()  # so that everybody has to log in again
+        password = house.directory / f"{PIPELINE}.password"
+        right_one = password.read_text()
+        write_secret(password, WRONG)
+        house.broker.start()
+        stage.send()
+        pipeline.wait_for_words("the broker does not take user pipeline", PATIENCE)
+        write_secret(password, right_one)
+        stage.wait_until_shown(viewer)
+
+        canary = Canary(secrets_of(house, gateway))
+        canary.search_processes()
+        plans = canary.search_spark(f"http://127.0.0.1:{ui}")
+        for path in ("/", "/metrics", "/readyz", "/api/tables", "/api/pipeline", "/openapi.json"):
+            canary.search(path, gateway.ask(path)[1])
+    assert "kafka" in plans
+    canary.search_topics(house.administration(), stage.needs.prefix)
+    canary.search_files(tmp_path, stage.world.file, stage.viewing.file)
+    canary.search_files(house.directory / "broker" / "log")
+    assert canary.found == []
+    assert canary.places > 100
+
+
+def canary_stage(house: SecuredBroker, tmp_path: Path, ui: int) -> SecuredWorld:
+    """Secrets by every road: files, the environment, the configuration, Spark's own settings."""
+    events = tmp_path / "events"
+    events.mkdir()
+    return SecuredWorld(
+        tmp_path,
+        house,
+        SCRAM,
+        "rights",
+        kafka={
+            **house.section(SCRAM, PIPELINE).document(),
+            "control": {"security": {"mechanism": "PLAIN", "user": "c", "password": LITERAL}},
+        },
+        viewing={
+            "bootstrap": house.section(SCRAM, GATEWAY).bootstrap,
+            "security": {
+                "ca": str(house.ca),
+                "mechanism": "SCRAM-SHA-512",
+                "user": GATEWAY,
+                "password": "${env:EVERGRID_TEST_PASSWORD}",
+            },
+        },
+        spark={
+            "settings": {
+                **SHORT_LIVED,
+                "spark.ui.enabled": "true",
+                "spark.ui.port": str(ui),
+                "spark.eventLog.enabled": "true",
+                "spark.eventLog.dir": events.as_uri(),
+                "spark.ssl.ui.keyStorePassword": LITERAL,
+            }
+        },
+    )
+
+
+def secrets_of(house: SecuredBroker, gateway: GatewayProcess) -> dict[str, str]:
+    """By the road on which each was put in."""
+    return {
+        "a file": house.accounts[PIPELINE].password,
+        "the environment": house.accounts[GATEWAY].password,
+        "the configuration": LITERAL,
+        "the gateway's key": gateway.secret,
+        "a wrong password": WRONG,
+        **{
+            f"line {number} of a private key": line
+            for number, line in enumerate(lines(house.directory / f"{PIPELINE}.pem"))
+        },
+    }
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("listener", LISTENERS, ids=listener_name)
+def test_the_whole_way_by_every_listener(
+    house: SecuredBroker, tmp_path: Path, listener: Listener
+) -> None:
+    stage = SecuredWorld(tmp_path, house, listener, f"way-{listener.name.lower()}")
+    with whole(stage) as (_, _, viewer):
+        stage.send()
+        stage.wait_until_shown(viewer)
