@@ -35,7 +35,7 @@ becomes of it until it is on screens. What is not named stays as it is. Without 
 runs, what may be asked for, and the last control messages.
 
 Exit codes: 0 it is live, or ran already; 1 it is not to be had, and what ran before runs on;
-3 not known yet, because the time ran out or you stopped watching.
+3 not known yet, because the time ran out or you stopped watching; 75 Kafka does not answer.
 """
 
 DONE, REFUSED, UNDECIDED = 0, 1, 3
