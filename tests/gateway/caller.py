@@ -112,18 +112,24 @@ class Caller:
         return f"Bearer {self.gateway.secret}"
 
     def ask(
-        self, target: str, headers: Mapping[str, str] | None = None, method: str = "GET"
+        self,
+        target: str,
+        headers: Mapping[str, str] | None = None,
+        method: str = "GET",
+        body: bytes | None = None,
     ) -> Answer:
         """One request on this connection; given headers replace the usual ones, "" drops them."""
         usual = {
             "Host": self.host(),
             "Authorization": self.bearer(),
             "Connection": "close",
+            "Content-Length": "" if body is None else str(len(body)),
         }
         lines = [
             f"{name}: {value}" for name, value in {**usual, **(headers or {})}.items() if value
         ]
-        self.send("\r\n".join([f"{method} {target} HTTP/1.1", *lines, "", ""]).encode("latin-1"))
+        head = "\r\n".join([f"{method} {target} HTTP/1.1", *lines, "", ""]).encode("latin-1")
+        self.send(head + (body or b""))
         return self.answer()
 
     def answer(self) -> Answer:

@@ -18,6 +18,7 @@ from evergrid.config import load
 from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key
 from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.model.control import Verdict
 from evergrid.model.generation import Generation, TableTopic
 from evergrid.protocol.codes import Code
 from evergrid.protocol.frames import Kind
@@ -81,7 +82,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
             pipeline.write(generation.tables[TABLE], f"0:{offset}", user(offset))
         pipeline.switch(generation)
         secret = new_secret()
-        add_key(settings.gateway.keys, Key("tests", hashed(secret)))
+        add_key(settings.gateway.keys, Key("tests", hashed(secret), control=True))
         with _started(config, folder) as process:
             yield Stage(process, _port(process), secret, pipeline, generation)
 
@@ -139,6 +140,33 @@ def test_rows_over_http_are_the_same(stage: Stage) -> None:
         listed = json.loads(caller.ask("/api/tables").body)["tables"]
         assert TABLE in [table["name"] for table in listed]
         assert all(table["state"] == "live" for table in listed)
+
+
+def test_a_control_message_goes_out_and_its_verdict_comes_in(stage: Stage) -> None:
+    stage.pipeline.take_control(["accounts", "users", "users_v2"])
+
+    def offered() -> list[str]:
+        with calling(stage) as caller:
+            topics: list[str] = json.loads(caller.ask("/api/control").body)["control"]["topics"]
+            return topics
+
+    wait_until(lambda: offered() == ["accounts", "users", "users_v2"], "what may be asked for")
+    message = b'{"usersTopic": "users_v2"}'
+    with calling(stage) as caller:
+        answer = caller.ask("/api/control", {"Content-Type": "application/json"}, "POST", message)
+    assert answer.status == 202, answer.body
+    place = json.loads(answer.body)["sent"]
+    said = f"{message.decode()}: sent to evergrid-control as {place['partition']}:{place['offset']}"
+    assert said in stage.process.said()
+    stage.pipeline.judge((place["partition"], place["offset"]), Verdict.APPLIED, generation=2)
+
+    def verdicts() -> bytes:
+        with calling(stage) as caller:
+            return caller.ask("/api/tables/control_raw/rows?format=csv&columns=verdict").body
+
+    wait_until(
+        lambda: f"{place['partition']}:{place['offset']},applied".encode() in verdicts(), "it"
+    )
 
 
 def test_who_comes_back_has_missed_nothing(stage: Stage) -> None:

@@ -45,6 +45,16 @@ def manifest_spec(topics: InternalTopics) -> NewTopicSpec:
     )
 
 
+def control_spec(topic: str, topics: InternalTopics) -> NewTopicSpec:
+    """One partition, since control messages count in their order, and nothing is ever cut."""
+    return NewTopicSpec(
+        topic,
+        partitions=1,
+        replication=topics.replication,
+        config={"cleanup.policy": "delete", "retention.ms": "-1"},
+    )
+
+
 def changelog_spec(
     name: str, topics: InternalTopics, retention: Retention, limits: Limits
 ) -> NewTopicSpec:

@@ -31,6 +31,7 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
 
 async def _serve(settings: Settings) -> None:
     # Arrow and the web server take a moment to import, which --help need not wait for.
+    from evergrid.changelog.asking import ControlTopic
     from evergrid.gateway.entry.door import check_binding
     from evergrid.gateway.entry.keys import Keys
     from evergrid.gateway.server import serve
@@ -44,7 +45,7 @@ async def _serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    running = await serve(gateway, engine, keys, say)
+    running = await serve(gateway, engine, keys, ControlTopic(settings), say)
     try:
         say(f"Serving at {running.address} for {_keys(keys.names)}.")
         progress = asyncio.create_task(_tell_progress(engine))

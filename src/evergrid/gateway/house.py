@@ -9,12 +9,14 @@ from typing import Protocol
 import pyarrow as pa
 from aiohttp import web
 
+from evergrid.changelog.control import LARGEST_BYTES
 from evergrid.config.settings import Gateway
 from evergrid.gateway.entry.door import Door
 from evergrid.gateway.entry.gate import REST, Gate, Handler, Say
 from evergrid.gateway.entry.limits import Counter, Turnstile
 from evergrid.gateway.http.api import Api
 from evergrid.gateway.http.assets import CLIENT, Assets
+from evergrid.gateway.http.control import Control, ControlTopic
 from evergrid.gateway.http.counts import Counts
 from evergrid.gateway.http.download import Downloads
 from evergrid.gateway.http.metrics import Situation
@@ -29,6 +31,8 @@ from evergrid.gateway.tables.pipeline import PipelineInfo
 from evergrid.protocol.messages import PATH, Resume
 from evergrid.version import __version__
 from evergrid.views.query import Query, Window
+
+CONTROL = "/api/control"  # the one address that takes a message
 
 _tickets = itertools.count(1)  # of the whole process: no number is ever used twice
 
@@ -58,6 +62,7 @@ class House:
         port: int,
         engine: Engine,
         keys: KeyFinder,
+        control: ControlTopic,
         assets: Assets,
         say: Say,
     ) -> None:
@@ -76,6 +81,7 @@ class House:
         downloads = Downloads(engine, self._exports, gateway.limits.window_rows, self._counts)
         self._page = Page(assets)
         self._api = Api(engine, downloads, __version__, self._situation)
+        self._control = Control(engine, control, self._counts, say)
 
     def app(self, spoke: Callable[[web.Request], None]) -> web.Application:
         """`spoke` is called with each request, before anything else is done with it."""
@@ -85,10 +91,11 @@ class House:
             spoke(request)
             return await self._gate.pass_through(request, handler)
 
-        app = web.Application(middlewares=[gate])
+        app = web.Application(middlewares=[gate], client_max_size=LARGEST_BYTES)
         app.on_response_prepare.append(self._gate.dress)
         for path, handler in self.routes().items():
             app.router.add_get(path, handler)
+        app.router.add_post(CONTROL, self._control.ask)
         app.router.add_get(REST, self._page.anything)
         return app
 
@@ -101,12 +108,16 @@ class House:
             "/readyz": self._api.readiness,
             "/metrics": self._api.metrics,
             "/openapi.json": self._api.openapi,
+            CONTROL: self._control.choices,
             "/api/pipeline": self._api.pipeline,
             "/api/tables": self._api.tables,
             "/api/tables/{name}": self._api.table,
             "/api/tables/{name}/rows": self._api.rows,
             PATH: self._lobby.live,
         }
+
+    def close(self) -> None:
+        self._control.close()
 
     def _situation(self, tables: Sequence[TableInfo]) -> Situation:
         return Situation(

@@ -17,6 +17,7 @@ from evergrid.gateway.entry.gate import Say
 from evergrid.gateway.entry.threshold import Reception, Threshold
 from evergrid.gateway.house import Engine, House
 from evergrid.gateway.http.assets import FOLDER, load
+from evergrid.gateway.http.control import ControlTopic
 from evergrid.gateway.http.pulse import measure
 from evergrid.gateway.live.place import KeyFinder
 from evergrid.model.errors import BrokenPromise, ConfigError
@@ -74,15 +75,21 @@ class Running:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._house.switchboard.close()
+        self._house.close()
         await self._engine.stop()
 
 
 async def serve(
-    gateway: Gateway, engine: Engine, keys: KeyFinder, say: Say, web_app: Path = FOLDER
+    gateway: Gateway,
+    engine: Engine,
+    keys: KeyFinder,
+    control: ControlTopic,
+    say: Say,
+    web_app: Path = FOLDER,
 ) -> Running:
     """Serve the engine's tables until the answer's `stop`; ConfigError when that cannot be.
 
-    `web_app` is the folder of the built page.
+    `control` is where control messages go, `web_app` the folder of the built page.
 
     1. Bind: only then is the port known, and with it the names we go by.
     2. Put the house together, and start the engine.
@@ -94,7 +101,7 @@ async def serve(
     listener = await _bind(gateway, entrance)
     try:
         port = int(listener.sockets[0].getsockname()[1])
-        house = House(gateway, port, engine, keys, assets, say)
+        house = House(gateway, port, engine, keys, control, assets, say)
         runner = web.AppRunner(
             house.app(entrance.spoke), handle_signals=False, shutdown_timeout=SHUTDOWN_SECONDS
         )

@@ -1,4 +1,4 @@
-"""Sending messages to topics and knowing where they ended up: for the demo and for tests."""
+"""Sending messages to topics and knowing where they ended up."""
 
 from __future__ import annotations
 

@@ -59,6 +59,9 @@ class Code(enum.Enum):
     NOT_READY = "not_ready", 503, 0, True
     BAD_PARAMETER = "bad_parameter", 400
     TOO_MANY_EXPORTS = "too_many_exports", 503, 0, True
+    BAD_CONTROL = "bad_control", 400
+    BAD_CONTENT_TYPE = "bad_content_type", 415
+    NOT_SENT = "not_sent", 503, 0, True
 
     SUB_IN_USE = "sub_in_use", 400
     UNKNOWN_SUB = "unknown_sub", 400

@@ -23,10 +23,12 @@ from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key, remove_key
 from evergrid.gateway.entry.keys import Keys
 from evergrid.gateway.http.assets import FOLDER
+from evergrid.gateway.http.control import ControlTopic
 from evergrid.gateway.server import Running, serve
 from evergrid.gateway.tables.hub import Condition
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
+from evergrid.testing.control import Handed, LocalControl
 from evergrid.testing.engine import LocalEngine, NewRows
 
 Answer = TypeVar("Answer")
@@ -56,8 +58,12 @@ class LocalGateway:
         origins: tuple[str, ...] = (),
         tls: Tls | None = None,
         web_app: Path = FOLDER,
+        control: ControlTopic | None = None,
     ) -> None:
-        """`web_app` is the folder of a built page, where it is not to be the package's own."""
+        """`web_app` is the folder of a built page, where it is not to be the package's own.
+
+        Control messages go to `control`; where that is not given, to `handed_over`.
+        """
         self.settings = Gateway(
             host="127.0.0.1",
             port=0,
@@ -73,6 +79,8 @@ class LocalGateway:
         )
         self.said: list[str] = []
         self._web_app = web_app
+        self._local_control = LocalControl()
+        self._control = control or self._local_control
         self.secrets: dict[str, str] = {}
         self.secret: str = self.new_key("all")
         self.engine = LocalEngine(limits.views)
@@ -80,14 +88,19 @@ class LocalGateway:
         self._running: Running | None = None
         self._thread = threading.Thread(target=self.loop.run_forever, name="local-gateway")
 
-    def new_key(self, name: str, tables: Sequence[str] = ("*",)) -> str:
+    def new_key(self, name: str, tables: Sequence[str] = ("*",), *, control: bool = False) -> str:
         """The secret of another key; a gateway that runs knows it within a second."""
         secret = self.secrets[name] = new_secret()
-        add_key(self.settings.keys, Key(name, hashed(secret), tuple(tables)))
+        add_key(self.settings.keys, Key(name, hashed(secret), tuple(tables), control))
         return secret
 
     def remove_key(self, name: str) -> None:
         remove_key(self.settings.keys, name)
+
+    @property
+    def handed_over(self) -> Sequence[Handed]:
+        """The control messages that keys have sent."""
+        return self._local_control.handed
 
     @property
     def address(self) -> str:
@@ -171,4 +184,6 @@ class LocalGateway:
     async def _serve(self) -> Running:
         self.engine.instance = secrets.token_hex(8)
         keys = Keys(self.settings.keys, self.said.append)
-        return await serve(self.settings, self.engine, keys, self.said.append, self._web_app)
+        return await serve(
+            self.settings, self.engine, keys, self._control, self.said.append, self._web_app
+        )

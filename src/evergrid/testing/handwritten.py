@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from evergrid.changelog.codec import Row
-from evergrid.changelog.names import changelog_spec, manifest_spec, system_topic, table_topic
+from evergrid.changelog.manifest import Choices, encode_choices
+from evergrid.changelog.names import (
+    changelog_spec,
+    control_spec,
+    manifest_spec,
+    manifest_topic,
+    system_topic,
+    table_topic,
+)
 from evergrid.changelog.writer import ManifestWriter
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.sending import Sender
+from evergrid.model.control import Verdict, topic_words, type_words
 from evergrid.model.errors import LinkError
-from evergrid.model.generation import Generation, State, TableTopic, Times
+from evergrid.model.generation import Generation, Progress, State, TableTopic, Times
 from evergrid.model.source import Edge
 from evergrid.model.table import Table
 
@@ -30,14 +39,64 @@ class HandwrittenPipeline:
         self._settings = settings
         self._connection = settings.kafka.internal
         own = settings.internal_topics
-        quarantine = settings.quarantine()
-        self.quarantine = TableTopic(
-            quarantine, system_topic(own.prefix, quarantine.name), own.partitions
-        )
+        self.quarantine = self._system(settings.quarantine())
+        self.control_raw = self._system(settings.control_raw())
         topics.create(self._connection, [manifest_spec(own), self._spec(self.quarantine)])
         self._manifest = ManifestWriter(self._connection, own.prefix)
-        self._manifest.system({quarantine.name: self.quarantine})
+        self._manifest.system({self.quarantine.table.name: self.quarantine})
         self._sender = Sender(self._connection)
+
+    def take_control(self, offered: Sequence[str] = ()) -> None:
+        """From now on it is one that runs, reads control messages and offers these topics."""
+        settings, own = self._settings, self._settings.internal_topics
+        topics.create(settings.kafka.control, [control_spec(settings.control.topic, own)])
+        topics.create(self._connection, [self._spec(self.control_raw)])
+        tables = (self.quarantine, self.control_raw)
+        self._manifest.system({target.table.name: target for target in tables})
+        choices = Choices(
+            topic=settings.control.topic,
+            topics=tuple(offered),
+            sources=topic_words(settings.sources),
+            joins=type_words(settings.joins),
+        )
+        key, value = encode_choices(choices)
+        self._sender.send(manifest_topic(own.prefix), value, key)
+        self._sender.flush()
+        self.beat()
+
+    def beat(self, ago_seconds: float = 0.0) -> None:
+        """A sign of life, or what is left of one from a while ago."""
+        self._manifest.pulse(time.time_ns() // 1000 - round(ago_seconds * 1e6))
+
+    def judge(
+        self,
+        place: tuple[int, int],
+        verdict: Verdict,
+        *,
+        reason: str = "",
+        generation: int | None = None,
+        message: str = "{}",
+        by: str = "",
+    ) -> None:
+        """What became of the control message at this partition and offset."""
+        partition, offset = place
+        now = time.time_ns() // 1000
+        row: Row = {
+            "message": message,
+            "verdict": verdict.value,
+            "reason": reason,
+            "generation": generation,
+            "by": by,
+            "decided": now,
+            "ts": now,
+            "_partition": partition,
+            "_offset": offset,
+        }
+        self.write(self.control_raw, f"{partition}:{offset}", row)
+
+    def tell(self, generation: Generation, progress: Progress) -> None:
+        """How far a preparation is."""
+        self._manifest.generation(msgspec.structs.replace(generation, progress=progress))
 
     def prepare(self, number: int) -> Generation:
         """A generation with empty changelogs, not current yet."""
@@ -93,6 +152,10 @@ class HandwrittenPipeline:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(_LOOK_SECONDS)
+
+    def _system(self, table: Table) -> TableTopic:
+        own = self._settings.internal_topics
+        return TableTopic(table, system_topic(own.prefix, table.name), own.partitions)
 
     def _placed(self, number: int, table: Table) -> TableTopic:
         own = self._settings.internal_topics

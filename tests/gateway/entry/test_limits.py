@@ -9,7 +9,7 @@ import pytest
 
 from evergrid.config import load
 from evergrid.config.settings import GatewayLimits
-from evergrid.gateway.entry.limits import Bucket, Counter, Turnstile, Visit
+from evergrid.gateway.entry.limits import Bucket, Buckets, Counter, Turnstile, Visit
 from evergrid.protocol.codes import Code
 
 
@@ -29,6 +29,16 @@ def refused(answer: Visit | tuple[Code, str] | None) -> str:
     assert code is Code.TOO_MANY_CONNECTIONS
     assert code.retry
     return sentence
+
+
+def test_each_name_has_its_own_bucket_and_those_at_rest_are_forgotten() -> None:
+    buckets = Buckets(5)
+    assert sum(buckets.take("busy", 1000.0) for _ in range(100)) == 10
+    assert all(buckets.take(f"key {number}", 1000.0) for number in range(100))
+    assert not buckets.take("busy", 1000.1)
+    assert buckets.take("late", 1001.0)
+    assert len(buckets) == 2, "what is full is as if it had never come"
+    assert sum(buckets.take("busy", 1001.0) for _ in range(100)) == 5
 
 
 def test_twice_the_rate_may_come_at_once_and_then_the_rate() -> None:

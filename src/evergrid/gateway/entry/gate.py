@@ -28,7 +28,6 @@ NONCE = web.ResponseKey("nonce", str)
 # The route of whatever no other one is for: files of the web app, and its views.
 REST = "/{rest:.*}"
 _REST = "/{rest}"  # as the router names it
-_METHODS = "GET, HEAD, OPTIONS"
 _SCHEME = "bearer "
 
 
@@ -63,7 +62,7 @@ class Gate:
         try:
             self._admit(request)
             if request.method == hdrs.METH_OPTIONS:
-                return web.Response(status=204, headers={hdrs.ALLOW: _METHODS})
+                return web.Response(status=204, headers={hdrs.ALLOW: _methods(request)})
             return await handler(request)
         except Refusal as refusal:
             return failure(refusal.code, refusal.sentence())
@@ -118,6 +117,14 @@ def key_of(request: web.Request) -> Key | None:
     return request.get(KEY)
 
 
+def proven_key(request: web.Request) -> Key:
+    """The same where there must be one."""
+    key = key_of(request)
+    if key is None:
+        raise Refusal(Code.NOT_LOGGED_IN, "a key is needed")
+    return key
+
+
 def _is_public(request: web.Request) -> bool:
     resource = request.match_info.route.resource
     if resource is None or resource.canonical == _REST:
@@ -129,6 +136,13 @@ def _is_public(request: web.Request) -> bool:
 def _joined(request: web.Request, header: str) -> str | None:
     values = request.headers.getall(header, [])
     return ", ".join(values) if values else None
+
+
+def _methods(request: web.Request) -> str:
+    """What the address of a preflight can be asked with, itself included."""
+    refusal = request.match_info.http_exception
+    allowed = refusal.allowed_methods if isinstance(refusal, web.HTTPMethodNotAllowed) else set()
+    return ", ".join(sorted(allowed | {hdrs.METH_OPTIONS}))
 
 
 def _translated(error: web.HTTPException, request: web.Request) -> web.StreamResponse:

@@ -19,14 +19,40 @@ class Bucket:
 
     def take(self, now: float) -> bool:
         """Whether one more message may come at the time `now`, in seconds of any steady clock."""
-        # A clock that steps back gives nothing and takes nothing.
-        passed = max(0.0, now - self._then)
-        self._then = max(self._then, now)
-        self._left = min(self._most, self._left + passed * self._rate)
+        self._fill(now)
         if self._left < 1.0:
             return False
         self._left -= 1.0
         return True
+
+    def is_full(self, now: float) -> bool:
+        """Whether it is as if nothing had ever come."""
+        self._fill(now)
+        return self._left >= self._most
+
+    def _fill(self, now: float) -> None:
+        # A clock that steps back gives nothing and takes nothing.
+        passed = max(0.0, now - self._then)
+        self._then = max(self._then, now)
+        self._left = min(self._most, self._left + passed * self._rate)
+
+
+class Buckets:
+    """A bucket for each name; one that is full again is forgotten, for names come and go."""
+
+    def __init__(self, per_second: float) -> None:
+        self._rate = per_second
+        self._buckets: dict[str, Bucket] = {}
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def take(self, name: str, now: float) -> bool:
+        """Whether one more of `name` may come at the time `now`."""
+        if name not in self._buckets:
+            self._buckets = {n: b for n, b in self._buckets.items() if not b.is_full(now)}
+            self._buckets[name] = Bucket(self._rate, now)
+        return self._buckets[name].take(now)
 
 
 class Counter:

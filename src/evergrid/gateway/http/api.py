@@ -9,9 +9,7 @@ import msgspec
 from aiohttp import web
 
 from evergrid.gateway.entry.answers import failure, json_answer
-from evergrid.gateway.entry.gate import key_of
-from evergrid.gateway.entry.key import Key
-from evergrid.gateway.entry.refusal import Refusal
+from evergrid.gateway.entry.gate import proven_key
 from evergrid.gateway.http.download import Downloads, Rows, no_such_table
 from evergrid.gateway.http.metrics import MEDIA, Situation, metrics
 from evergrid.gateway.http.openapi import description
@@ -73,7 +71,7 @@ class Api:
         return await self._downloads.answer(request, wish)
 
     async def pipeline(self, request: web.Request) -> web.StreamResponse:
-        return json_answer(shown_to(_key(request), await self._tables.pipeline()))
+        return json_answer(shown_to(proven_key(request), await self._tables.pipeline()))
 
     async def live_health(self, request: web.Request) -> web.StreamResponse:
         return json_answer(Health())
@@ -92,20 +90,13 @@ class Api:
         return json_answer(self._description)
 
     async def _readable(self, request: web.Request) -> list[TableInfo]:
-        key = _key(request)
+        key = proven_key(request)
         return [table for table in await self._tables.tables() if key.may_read(table.name)]
-
-
-def _key(request: web.Request) -> Key:
-    key = key_of(request)
-    if key is None:
-        raise Refusal(Code.NOT_LOGGED_IN, "a key is needed")
-    return key
 
 
 def _table_name(request: web.Request) -> str:
     """A name that the request's key may read."""
     name = request.match_info["name"]
     check_name(name)
-    check_rights(_key(request), name)
+    check_rights(proven_key(request), name)
     return name

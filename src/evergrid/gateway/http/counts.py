@@ -6,6 +6,8 @@ from collections import Counter
 
 from evergrid.protocol.codes import Code
 
+SENT = "sent"  # of a control message that Kafka has
+
 
 class Counts:
     """Plain numbers: they are touched once per frame."""
@@ -21,3 +23,4 @@ class Counts:
         self.export_bytes = 0
         self.ended: Counter[Code] = Counter()
         self.requests: Counter[int] = Counter()  # by status
+        self.control: Counter[str] = Counter()  # control messages: sent, or the code of a refusal

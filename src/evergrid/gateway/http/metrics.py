@@ -135,6 +135,12 @@ def _viewers(now: Situation) -> Iterator[str]:
         "Answers over HTTP, by status.",
         [(_labels(status=str(status)), n) for status, n in counts.requests.items()],
     )
+    yield from _metric(
+        "control_requests_total",
+        Type.COUNTER,
+        "Control messages that keys wanted to send, by what became of them: sent, or a code.",
+        [(_labels(verdict=verdict), n) for verdict, n in counts.control.items()],
+    )
 
 
 def _delays(delays: Delays) -> Iterator[str]:

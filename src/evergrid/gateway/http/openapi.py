@@ -23,6 +23,7 @@ from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import DEFAULT_LIMIT, PATH, SUBPROTOCOL
 
 _OPEN: Json = {"security": []}
+_ALWAYS = (Code.KEY_IN_ADDRESS, Code.NOT_LOGGED_IN, Code.ORIGIN_REFUSED, Code.HOST_REFUSED)
 
 
 def description(version: str) -> Json:
@@ -31,7 +32,8 @@ def description(version: str) -> Json:
         "info": {
             "title": "Evergrid gateway",
             "version": version,
-            "description": "Live tables, read only. Every error has a stable code.",
+            "description": "Live tables, read only, but for control messages of keys that may send "
+            "them. Every error has a stable code.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "security": [{"key": []}],
@@ -72,6 +74,7 @@ def _paths() -> Json:
                 json_of(object_of({"tables": list_of(ref("Table"))})),
             )
         },
+        "/api/control": _control_path(),
         "/api/pipeline": {
             "get": _operation(
                 "How the pipeline is, and its generations.",
@@ -89,6 +92,32 @@ def _table_path() -> Json:
     operation = _operation("One table: columns, size, rate, freshness.", content)
     errors = _with_errors(content, Code.BAD_TABLE_NAME, Code.NO_RIGHTS, Code.NO_SUCH_TABLE)
     return {"parameters": [_TABLE_NAME], "get": operation | errors}
+
+
+def _control_path() -> Json:
+    choices = json_of(object_of({"control": ref("Control")}))
+    get = _operation("What a control message may ask for.", choices)
+    sent = json_of(object_of({"sent": object_of({"partition": INTEGER, "offset": INTEGER})}))
+    post: Json = {
+        "summary": "Send a control message; its verdict is a row of control_raw.",
+        "requestBody": {"required": True, "content": json_of(ref("ControlMessage"))},
+        "responses": {
+            "202": {"description": "It is on the control topic.", "content": sent},
+            **_errors(
+                (
+                    *_ALWAYS,
+                    Code.NO_RIGHTS,
+                    Code.BAD_CONTROL,
+                    Code.BAD_CONTENT_TYPE,
+                    Code.TOO_LARGE,
+                    Code.SILENT,
+                    Code.TOO_MANY_MESSAGES,
+                    Code.NOT_SENT,
+                )
+            ),
+        },
+    }
+    return {"get": get | _with_errors(choices, Code.NO_RIGHTS), "post": post}
 
 
 def _rows_path() -> Json:
@@ -171,8 +200,7 @@ def _operation(summary: str, content: Mapping[str, object]) -> Json:
 
 def _with_errors(content: Mapping[str, object], *codes: Code) -> Json:
     ok: Json = {"description": "Here it is.", "content": dict(content)}
-    always = (Code.KEY_IN_ADDRESS, Code.NOT_LOGGED_IN, Code.ORIGIN_REFUSED, Code.HOST_REFUSED)
-    return {"responses": {"200": ok, **_errors((*always, *codes))}}
+    return {"responses": {"200": ok, **_errors((*_ALWAYS, *codes))}}
 
 
 def _errors(codes: Iterable[Code]) -> Json:

@@ -56,6 +56,8 @@ def schemas() -> Json:
         "Table": _table_schema(),
         "Pipeline": _pipeline_schema(),
         "Generation": _generation_schema(),
+        "Control": _control_schema(),
+        "ControlMessage": _message_schema(),
         "Row": {"type": "object", "additionalProperties": cell},
         "Rows": object_of(
             {
@@ -114,6 +116,30 @@ def _generation_schema() -> Json:
             "tables": list_of(TEXT),
         }
     )
+
+
+def _control_schema() -> Json:
+    source = dict.fromkeys(["name", "field", "topic"], TEXT)
+    join = dict.fromkeys(["name", "field", "type"], TEXT)
+    return object_of(
+        {
+            "topic": TEXT,
+            "topics": list_of(TEXT),
+            "sources": list_of(object_of(source)),
+            "joins": list_of(object_of(join)),
+            "types": list_of({"enum": [kind.value for kind in JoinType]}),
+        }
+    )
+
+
+def _message_schema() -> Json:
+    """Its fields are named after the sources and joins, so that only their form is known here."""
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": {"type": ["string", "null"]},
+        "examples": [{"usersTopic": "users_v2", "joinType": "left"}],
+    }
 
 
 def _filter_schema(cell: Json) -> Json:
