@@ -21,6 +21,8 @@ def users() -> Table:
 
 @pytest.fixture
 def gateway(tmp_path: Path, users: Table) -> Iterator[LocalGateway]:
-    with LocalGateway(tmp_path) as running:
+    made = LocalGateway(tmp_path)
+    made.new_key("ops", control=True)
+    with made as running:
         running.place(users, [person(number) for number in range(10)])
         yield running

@@ -28,7 +28,8 @@ def test_a_block_of_the_page(number: int, gateway: LocalGateway) -> None:
     block = BLOCKS[number]
     gateway.upsert("users_ui", [person(30), person(31, name="Ann")])
     assert ADDRESS in block
-    program = f"key = {gateway.secret!r}\n" + block.replace(ADDRESS, gateway.address)
+    secret = gateway.secrets["ops"] if "client.ask" in block else gateway.secret
+    program = f"key = {secret!r}\n" + block.replace(ADDRESS, gateway.address)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
         capture_output=True,

@@ -3,6 +3,7 @@
 `evergrid.connect` and `evergrid.connect_async` are the way in; docs/client.md shows it.
 """
 
+from evergrid.client.asked import Asked
 from evergrid.client.asynchronous import AsyncClient, connect_async
 from evergrid.client.blocking import Changes, Client, Windows, connect
 from evergrid.client.changes import Change, ChangeKind
@@ -15,6 +16,7 @@ from evergrid.client.windows import AsyncChanges, AsyncWindows
 from evergrid.protocol.messages import Live
 
 __all__ = [
+    "Asked",
     "AsyncChanges",
     "AsyncClient",
     "AsyncWindows",

@@ -11,6 +11,7 @@ import aiohttp
 import pyarrow as pa
 
 from evergrid.client.address import Address, address
+from evergrid.client.asked import Asked
 from evergrid.client.errors import Closed
 from evergrid.client.filters import Columns, Order, Where, query_of
 from evergrid.client.http import Asker
@@ -97,6 +98,14 @@ class AsyncClient:
         self._check()
         query = query_of(table, columns, where, search, order)
         return AsyncChanges(AsyncWindows(self._link, query, Window(offset, limit)))
+
+    async def ask(self, **fields: str) -> Asked:
+        """Send a control message, such as `ask(usersTopic="users_v2", joinType="left")`.
+
+        It is on its topic when this returns; what becomes of it, `control_raw` says.
+        """
+        self._check()
+        return await self._asker.ask(fields)
 
     async def close(self) -> None:
         """End every window and the connection; whoever waits for one gets `Closed`."""

@@ -11,6 +11,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 import pyarrow as pa
 
+from evergrid.client.asked import Asked
 from evergrid.client.asynchronous import AsyncClient, connect_async
 from evergrid.client.background import Background
 from evergrid.client.changes import Change
@@ -198,6 +199,13 @@ class Client:
             )
 
         return Changes(self, self._background, self._background.call(opened))
+
+    def ask(self, **fields: str) -> Asked:
+        """Send a control message, such as `ask(usersTopic="users_v2", joinType="left")`.
+
+        It is on its topic when this returns; what becomes of it, `control_raw` says.
+        """
+        return self._background.call(lambda: self._client.ask(**fields))
 
     def close(self) -> None:
         """End every window, the connection and the thread."""

@@ -2,7 +2,7 @@
 
     EvergridError
     └── ClientError      has `retry`: whether the same call may work a little later
-        ├── Denied       the key is wrong, expired or may not read the table
+        ├── Denied       the key is wrong, expired or may not do this
         ├── Rejected     the gateway cannot answer what was asked; `code` says why
         ├── Unreachable  nobody answers, or not in time
         └── Closed       the client was closed before or while it was asked

@@ -1,7 +1,8 @@
-"""Questions that are answered once: which tables there are, and all rows of one."""
+"""What is answered once: which tables there are, all rows of one, and control messages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.client.address import Address
+from evergrid.client.asked import Asked, SentAnswer
 from evergrid.client.errors import Unreachable
 from evergrid.client.patience import Patience
 from evergrid.client.refusals import refused, unreachable
@@ -24,6 +26,7 @@ T = TypeVar("T")
 
 _lists = msgspec.json.Decoder(TableList)
 _descriptions = msgspec.json.Decoder(TableDescription)
+_sent = msgspec.json.Decoder(SentAnswer)
 _encoder = msgspec.json.Encoder()
 
 
@@ -56,6 +59,11 @@ class Asker:
             raise Unreachable("the answer ended early", where=query.table, retry=True)
         return pa.ipc.open_stream(answer).read_all()
 
+    async def ask(self, fields: Mapping[str, str]) -> Asked:
+        """Where the control message with these fields is now."""
+        answer = await self._answer("POST", "/api/control", 202, body=_encoder.encode(fields))
+        return self._decoded(answer, _sent).sent
+
     def _decoded(self, answer: pa.Buffer, decoder: msgspec.json.Decoder[T]) -> T:
         try:
             return decoder.decode(answer)
@@ -63,17 +71,31 @@ class Asker:
             raise refused(200, str(self._address)) from None
 
     async def _get(self, path: str, query: dict[str, str]) -> pa.Buffer:
+        return await self._answer("GET", path, 200, query=query)
+
+    async def _answer(
+        self,
+        method: str,
+        path: str,
+        status: int,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+    ) -> pa.Buffer:
         """The whole answer, in one piece of memory that Arrow reads without a copy."""
         sink = pa.BufferOutputStream()
+        headers = {} if body is None else {"Content-Type": "application/json"}
         try:
-            async with self._session.get(
+            async with self._session.request(
+                method,
                 self._address.http(path),
                 params=query,
-                headers=self._address.headers(),
+                data=body,
+                headers={**self._address.headers(), **headers},
                 timeout=self._timeout,
                 allow_redirects=False,  # the key is for this address alone
             ) as answer:
-                if answer.status != 200:
+                if answer.status != status:
                     words = await answer.content.read(_MAX_REFUSAL)
                     raise refused(answer.status, str(self._address), words)
                 async for chunk in answer.content.iter_chunked(_CHUNK):
