@@ -36,8 +36,8 @@ LOGS = ROOT / "build" / "test"
 GROUPS = {"broker": ("changelog", "cli", "demo", "kafka", "pipeline"), "browser": ("browser",)}
 # What takes longest begins first, so that nothing is left alone at the end.
 LONGEST = (
-    *("joins", "faults", "web", "broker", "page", "unit", "browser", "history", "demo", "gateway"),
-    *("viewers", "check"),
+    *("broker", "browser", "unit", "control", "swap_kills", "demo", "joins", "web", "faults"),
+    *("secured", "history", "gateway", "viewers", "page", "check"),
 )
 SLOWEST = 12
 NO_TESTS = 5  # pytest's exit code when it was given nothing to do
@@ -276,9 +276,9 @@ def clock(seconds: float) -> str:
 
 
 def room() -> int:
-    """How many parts this machine can carry: its cores and one more, if memory allows."""
+    """How many parts this machine can carry: its cores and two more, if memory allows."""
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return max(1, min((os.cpu_count() or 1) + 1, int(gigabytes / _GIGABYTES_OF_A_PART)))
+    return max(1, min((os.cpu_count() or 1) + 2, int(gigabytes / _GIGABYTES_OF_A_PART)))
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> None:

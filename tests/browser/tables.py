@@ -9,11 +9,12 @@ import pyarrow as pa
 
 from evergrid.changelog.manifest import Manifest
 from evergrid.config import load
-from evergrid.model.generation import Generation, State, TableTopic, Times
+from evergrid.model.generation import State, Times
 from evergrid.model.table import Column, Role, Table
 from evergrid.model.types import INTEGER, TEXT, TIMESTAMP, FieldType, Kind
 from evergrid.testing.engine import Cell
 from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.pipeline import LocalPipeline
 
 SETTINGS = load(None, {})
 USERS, ACCOUNTS = SETTINGS.raw_tables()
@@ -97,28 +98,17 @@ def bad_message(offset: int, **cells: Cell) -> Cells:
     return row | cells
 
 
-def place_all(gateway: LocalGateway, rows: int = 50) -> None:
+def place_all(gateway: LocalGateway, rows: int = 50) -> LocalPipeline:
     """Users, accounts, their join and some bad messages, of generation 1 of a live pipeline."""
     gateway.place(USERS, [user(offset) for offset in range(rows)])
     gateway.place(ACCOUNTS, [account(offset) for offset in range(rows)])
     gateway.place(FINAL, [final(offset) for offset in range(rows)])
     gateway.place(QUARANTINE, [bad_message(offset) for offset in range(5)], generation=0)
-    gateway.engine.manifest = manifest()
-
-
-def manifest() -> Manifest:
-    tables = {table.name: TableTopic(table, f"g1.{table.name}", 1) for table in (USERS, ACCOUNTS)}
-    tables[FINAL.name] = TableTopic(FINAL, f"g1.{FINAL.name}", 1)
-    generation = Generation(
-        number=1,
-        state=State.CURRENT,
-        sources=SETTINGS.sources,
-        joins=SETTINGS.joins,
-        topics={},
-        tables=tables,
-        times=Times(created=START, ready=START + SECOND, current=START + 2 * SECOND),
-    )
-    return Manifest(generations={1: generation}, current=1, pulse=time.time_ns() // 1000)
+    gateway.engine.manifest = Manifest(pulse=time.time_ns() // 1000)
+    pipeline = LocalPipeline(gateway, SETTINGS)
+    pipeline.put(1, State.READY, times=Times(created=START, ready=START + SECOND), rows=rows)
+    pipeline.switch(1)
+    return pipeline
 
 
 def million() -> pa.RecordBatch:

@@ -14,7 +14,7 @@ from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 
 SEED = 20_261_115
 CASES = 300
-KILLS = 5
+KILLS = 3
 BATCH_SECONDS = 20
 TRIES = 4
 QUERIES = {

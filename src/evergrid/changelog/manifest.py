@@ -49,12 +49,14 @@ class Choices(msgspec.Struct, frozen=True):
     """What a control message may ask for: existing topics, and the words to ask with.
 
     `topics` may be named for every source; `sources` and `joins` are in the words' order.
+    What is replaced is kept for `grace_seconds` at the most; None: for as long as there is room.
     """
 
     topic: str = ""
     topics: tuple[str, ...] = ()
     sources: Mapping[str, str] = {}
     joins: Mapping[str, str] = {}
+    grace_seconds: int | None = None
 
 
 class Asked(msgspec.Struct, frozen=True):

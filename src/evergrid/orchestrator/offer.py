@@ -36,5 +36,6 @@ class Offer:
                 topics=tuple(allowed[:_MOST_TOPICS]),
                 sources=topic_words(settings.sources),
                 joins=type_words(settings.joins),
+                grace_seconds=settings.control.grace_seconds,
             )
         )

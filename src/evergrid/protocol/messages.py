@@ -111,7 +111,8 @@ class State(_Server, frozen=True, tag="state"):
     """A window's state, when it changes; `message` is a sentence for people.
 
     `since` (microseconds) is when it was last known to be fresh; `done` of `total` changes
-    are loaded.
+    are loaded; `code` is what is wrong with the query, where the table is there and has become
+    one that cannot answer it.
     """
 
     sub: int
@@ -120,6 +121,7 @@ class State(_Server, frozen=True, tag="state"):
     since: int = 0
     done: int = 0
     total: int = 0
+    code: str = ""
 
 
 class Closed(_Server, frozen=True, tag="closed"):

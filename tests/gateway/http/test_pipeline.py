@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evergrid.changelog.manifest import Manifest
+from evergrid.changelog.manifest import Choices, Manifest
 from evergrid.config import load
 from evergrid.gateway.http.pipeline import HIDDEN_ERROR
 from evergrid.model.generation import Generation, Progress, State, TableTopic, Times
@@ -80,6 +80,7 @@ def test_a_key_for_everything_sees_everything(gateway: LocalGateway) -> None:
         "state": "current",
         "created": 2,
         "changed": 11,
+        "kept_until": 0,
         "progress": None,
         "error": "",
         "sources": [
@@ -146,3 +147,22 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
         shown = ask(gateway)
         assert (shown["state"], shown["current"]) == ("unknown", 2)
         assert shown["message"] == "Kafka does not answer. Going on when it is back."
+
+
+@pytest.mark.parametrize(("grace", "until"), [(900, BEAT + 900_000_000), (None, 0)])
+def test_a_replaced_generation_says_until_when_it_is_kept(
+    tmp_path: Path, grace: int | None, until: int
+) -> None:
+    replaced = msgspec.structs.replace(
+        generation(1, State.RETIRING), times=Times(created=1, current=2, ended=BEAT)
+    )
+    running = LocalGateway(tmp_path)
+    running.engine.manifest = msgspec.structs.replace(
+        MANIFEST,
+        generations={1: replaced, 2: generation(2, State.CURRENT)},
+        choices=Choices(grace_seconds=grace),
+    )
+    with running:
+        current, before = ask(running)["generations"]
+    assert (before["state"], before["kept_until"]) == ("retiring", until)
+    assert current["kept_until"] == 0

@@ -323,6 +323,9 @@ def test_what_the_engine_says_is_told_under_the_clients_number(talk: Talk) -> No
     opened = only(OpenWindow, talk.open(8))
     told = list(talk.session.told(Told(opened.ticket, Live.STALE, "Kafka is away.", 5)))
     assert only(State, told) == State(8, Live.STALE, "Kafka is away.", 5)
+    code = Code.UNKNOWN_COLUMN.value
+    told = list(talk.session.told(Told(opened.ticket, Live.WAITING, "No note.", code=code)))
+    assert only(State, told) == State(8, Live.WAITING, "No note.", code=code)
 
 
 def test_what_the_engine_refuses_frees_the_number(talk: Talk) -> None:

@@ -136,6 +136,7 @@ def test_a_query_that_the_new_schema_cannot_answer_waits_and_says_why() -> None:
     watching.settle()
     assert viewer.told is not None
     assert viewer.told.state is Live.WAITING
+    assert viewer.told.code == Code.UNKNOWN_COLUMN.value
     assert "there is no column 'note'" in viewer.told.message
     assert viewer.ids() == ["0:1", "0:2", "0:3"]
     late = watching.open(query, TOP)

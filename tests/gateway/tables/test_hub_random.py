@@ -146,6 +146,7 @@ class Anything:
                 assert viewer.told is not None
                 assert viewer.told.state is Live.WAITING
                 assert ("cannot be had" in viewer.told.message) == (shown is not None)
+                assert bool(viewer.told.code) == (shown is not None)
         self._assert_counts()
         self.watching.pass_time(1.0)
         assert self.watching.publish() == 0, "something came although nothing had changed"

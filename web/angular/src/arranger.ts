@@ -1,6 +1,13 @@
 import type { Column, Snapshot } from '@evergrid/client';
-import { isShownAtFirst, NUMBERS } from './columns.js';
-import { arrangementsOf, ColumnMemory, statesOf, type Arrangement } from './memory.js';
+import { atFirst, isShownAtFirst, NUMBERS } from './columns.js';
+import {
+  arrangementsOf,
+  ColumnMemory,
+  merged,
+  ordered,
+  statesOf,
+  type Arrangement,
+} from './memory.js';
 import type { GridViewer } from './viewer.js';
 import { fittingWidth, spread } from './widths.js';
 
@@ -14,6 +21,8 @@ export interface ArrangerOptions {
 /** Puts columns where people want them, and remembers it. */
 export class Arranger {
   private columns: readonly Column[] = [];
+  /** What people arranged, of columns that are away too: they may come back. */
+  private arranged: readonly Arrangement[] = [];
   private widths: ReadonlyMap<string, number> = new Map();
 
   constructor(
@@ -24,6 +33,7 @@ export class Arranger {
   /** Another table, or another wish what to show at first. */
   restart(options: ArrangerOptions): void {
     this.options = options;
+    this.arranged = [];
     if (this.columns.length) this.apply(this.columns);
   }
 
@@ -64,23 +74,25 @@ export class Arranger {
 
   /** As if nobody had arranged anything. */
   reset(): void {
+    this.arranged = [];
     this.options.memory?.forget();
-    this.viewer.api.applyColumnState({ state: this.atFirst(), applyOrder: true });
+    this.viewer.api.applyColumnState({ state: this.firstStates(), applyOrder: true });
   }
 
   keep(): void {
-    this.options.memory?.keep(this.list());
+    this.arranged = merged(this.arranged, this.list());
+    this.options.memory?.keep(this.arranged);
   }
 
   private apply(columns: readonly Column[]): void {
     this.columns = columns;
-    const { columns: shown, memory } = this.options;
+    const { columns: wanted, memory } = this.options;
     const widthOf = (column: Column): number => this.widths.get(column.name) ?? 120;
-    this.viewer.setColumns(columns, { columns: shown, widthOf });
-    const remembered = memory?.recall() ?? [];
-    if (remembered.length) {
-      this.viewer.api.applyColumnState({ state: statesOf(remembered), applyOrder: true });
-    }
+    this.viewer.setColumns(columns, { columns: wanted, widthOf });
+    if (memory) this.arranged = memory.recall();
+    const names = atFirst(columns, wanted).map(({ name }) => name);
+    const state = statesOf(ordered(names, this.arranged));
+    this.viewer.api.applyColumnState({ state, applyOrder: true });
   }
 
   private measure({ columns, rows, total }: Snapshot): void {
@@ -89,16 +101,13 @@ export class Arranger {
     this.widths = spread(shown, fitting, this.viewer.room(total));
   }
 
-  private atFirst() {
-    const wanted = this.options.columns ?? [];
-    const first = wanted.filter((name) => this.columns.some((one) => one.name === name));
-    const others = this.columns.map((one) => one.name).filter((name) => !first.includes(name));
-    const byName = new Map(this.columns.map((one) => [one.name, one]));
-    const states = [...first, ...others].map((name) => ({
-      colId: name,
-      hide: !isShownAtFirst(byName.get(name)!, wanted),
+  private firstStates() {
+    const wanted = this.options.columns;
+    const states = atFirst(this.columns, wanted).map((column) => ({
+      colId: column.name,
+      hide: !isShownAtFirst(column, wanted),
       pinned: null,
-      width: this.widths.get(name) ?? 120,
+      width: this.widths.get(column.name) ?? 120,
     }));
     return [{ colId: NUMBERS, pinned: 'left' as const }, ...states];
   }

@@ -28,7 +28,10 @@ export interface Shown {
 
 /** AG Grid's definitions of a table's columns, with the rows' numbers before them. */
 export function columnDefs(columns: readonly Column[], desk: CellDesk, shown: Shown): ColDef[] {
-  return [numbersDef(desk), ...arranged(columns, shown).map((one) => columnDef(one, desk, shown))];
+  return [
+    numbersDef(desk),
+    ...atFirst(columns, shown.columns).map((one) => columnDef(one, desk, shown)),
+  ];
 }
 
 /** Whether a column is there before anybody has chosen. */
@@ -37,7 +40,10 @@ export function isShownAtFirst(column: Column, shown: readonly string[] | undefi
 }
 
 /** Those to be shown first come first, in the order asked for. */
-function arranged(columns: readonly Column[], { columns: wanted }: Shown): readonly Column[] {
+export function atFirst(
+  columns: readonly Column[],
+  wanted: readonly string[] | undefined,
+): readonly Column[] {
   if (!wanted?.length) return columns;
   const first = wanted.flatMap((name) => columns.filter((one) => one.name === name));
   return [...first, ...columns.filter((one) => !wanted.includes(one.name))];

@@ -12,7 +12,9 @@ export interface Difference {
   readonly cells: readonly CellPlace[];
 }
 
+/** Ids are of one generation: the row with the same one in the next is another row. */
 export function difference(before: Sheet, after: Sheet, drawn: Iterable<number>): Difference {
+  const anew = before.snapshot?.generation !== after.snapshot?.generation;
   const lines = new Set<number>();
   const replaced = new Set<number>();
   const cells: CellPlace[] = [];
@@ -22,7 +24,7 @@ export function difference(before: Sheet, after: Sheet, drawn: Iterable<number>)
     const now = after.rowAt(line);
     if (old === now) continue;
     lines.add(line);
-    if (old && now && old._id === now._id) cells.push(...changes(line, old, now, columns));
+    if (!anew && old && now && old._id === now._id) cells.push(...changes(line, old, now, columns));
     else replaced.add(line);
   }
   return { lines, replaced, cells };

@@ -11,6 +11,15 @@ import type { Column, Condition, Operator } from '@evergrid/client';
 import { entryOf, readEntry, type Entry } from './entry.js';
 import { arityOf, operatorsFor } from './operators.js';
 
+interface Begin {
+  readonly column: string | undefined;
+  readonly columns: readonly Column[];
+}
+
+function isAmong(columns: readonly Column[], name: string | undefined): boolean {
+  return columns.some((one) => one.name === name);
+}
+
 /** Asks for the filter of one column, by operators and fields that fit its type. */
 @Component({
   selector: 'eg-filter-form',
@@ -27,9 +36,17 @@ export class FilterForm {
   readonly applied = output<Condition>();
   readonly removed = output<string>();
 
-  protected readonly name = linkedSignal(() => this.column() ?? this.columns()[0]?.name ?? '');
-  protected readonly chosen = computed(() =>
-    this.columns().find((one) => one.name === this.name()),
+  /** As it was chosen, also when the table gets other columns meanwhile. */
+  protected readonly name = linkedSignal<Begin, string>({
+    source: () => ({ column: this.column(), columns: this.columns() }),
+    computation: ({ column, columns }, before) => {
+      const stays = before?.source.column === column && isAmong(columns, before?.value);
+      return stays ? before!.value : (column ?? columns[0]?.name ?? '');
+    },
+  });
+  protected readonly chosen = computed(
+    () => this.columns().find((one) => one.name === this.name()),
+    { equal: (one, other) => JSON.stringify(one) === JSON.stringify(other) },
   );
   protected readonly before = computed(() =>
     this.filters().find((one) => one.column === this.name()),

@@ -40,7 +40,7 @@ export class HeaderCell implements IHeaderComp {
 
   init(params: HeaderParams): void {
     this.params = params;
-    this.gui.className = params.numeric ? 'eg-head eg-head-numeric' : 'eg-head';
+    this.gui.className = 'eg-head';
     this.label.className = 'eg-head-label';
     this.arrow.className = 'eg-head-arrow';
     this.button.className = 'eg-head-filter';
@@ -94,9 +94,10 @@ export class HeaderCell implements IHeaderComp {
   }
 
   private show(): void {
-    const { desk, displayName, eGridHeader, kind } = this.params;
+    const { desk, displayName, eGridHeader, kind, numeric } = this.params;
     const order = desk.orderOf(this.column);
     const filtered = desk.isFiltered(this.column);
+    this.gui.classList.toggle('eg-head-numeric', numeric);
     this.label.textContent = displayName;
     this.gui.title = `${displayName} (${kind})\nClick to order, with Shift by several columns`;
     this.arrow.replaceChildren();

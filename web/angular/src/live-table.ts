@@ -162,6 +162,10 @@ export class LiveTable {
       const options = this.arranging();
       untracked(() => this.ready()?.restart(options));
     });
+    effect(() => {
+      const columns = this.steering.columns();
+      untracked(() => this.followColumns(columns));
+    });
     afterNextRender(() => this.zone.runOutsideAngular(() => this.build()));
     inject(DestroyRef).onDestroy(() => this.end());
   }
@@ -199,6 +203,14 @@ export class LiveTable {
   private open(arranger: Arranger, client: Client, table: string): void {
     arranger.forget();
     this.zone.runOutsideAngular(() => this.steering.open(client, table));
+  }
+
+  /** What is open goes on with the columns that there are, or closes with its own. */
+  private followColumns(columns: readonly Column[]): void {
+    const menu = this.menu();
+    if (menu?.kind === 'columns') this.arrangements.set(this.ready()?.list() ?? []);
+    const about = menu?.kind === 'filter' ? menu.column : undefined;
+    if (about && !columns.some(({ name }) => name === about)) this.closeMenu();
   }
 
   private end(): void {

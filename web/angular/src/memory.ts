@@ -52,6 +52,42 @@ function isArrangement(value: unknown): value is Arrangement {
   return typeof name === 'string' && widthFits && pinFits;
 }
 
+/**
+ * The arrangements of now, and before them those of columns that are away: each stays behind the
+ * one that it came after, so that it is there when the column comes back.
+ */
+export function merged(
+  before: readonly Arrangement[],
+  now: readonly Arrangement[],
+): readonly Arrangement[] {
+  const names = new Set(now.map(({ name }) => name));
+  const result = [...now];
+  before.forEach((one, index) => {
+    if (names.has(one.name)) return;
+    const neighbour = before[index - 1]?.name;
+    result.splice(result.findIndex(({ name }) => name === neighbour) + 1, 0, one);
+  });
+  return result;
+}
+
+/**
+ * A table's columns as they were arranged. One that nobody has arranged, a new one mostly, comes
+ * after the column that it follows in the table itself.
+ */
+export function ordered(
+  names: readonly string[],
+  arranged: readonly Arrangement[],
+): readonly (Arrangement | string)[] {
+  const result: (Arrangement | string)[] = arranged.filter(({ name }) => names.includes(name));
+  const nameOf = (one: Arrangement | string): string => (typeof one === 'string' ? one : one.name);
+  names.forEach((name, index) => {
+    if (result.some((one) => nameOf(one) === name)) return;
+    const neighbour = names[index - 1];
+    result.splice(result.findIndex((one) => nameOf(one) === neighbour) + 1, 0, name);
+  });
+  return result;
+}
+
 /** AG Grid's states as arrangements. */
 export function arrangementsOf(states: readonly ColumnState[]): Arrangement[] {
   return states
@@ -64,13 +100,19 @@ export function arrangementsOf(states: readonly ColumnState[]): Arrangement[] {
     }));
 }
 
-/** Arrangements as AG Grid wants them. */
-export function statesOf(arrangements: readonly Arrangement[]): ColumnState[] {
-  const states = arrangements.map(({ name, width, hidden, pinned }) => ({
+/** Arrangements as AG Grid wants them; of a column by its name alone only the place. */
+export function statesOf(arrangements: readonly (Arrangement | string)[]): ColumnState[] {
+  const states = arrangements.map((one) =>
+    typeof one === 'string' ? { colId: one } : stateOf(one),
+  );
+  return [{ colId: NUMBERS, pinned: 'left' }, ...states];
+}
+
+function stateOf({ name, width, hidden, pinned }: Arrangement): ColumnState {
+  return {
     colId: name,
     ...(width ? { width } : {}),
     hide: hidden ?? false,
     pinned: pinned ?? null,
-  }));
-  return [{ colId: NUMBERS, pinned: 'left' }, ...states];
+  };
 }

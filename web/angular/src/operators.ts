@@ -58,6 +58,12 @@ function operators({ kind }: ColumnType): readonly Operator[] {
   }
 }
 
+/** Whether the gateway takes an operator for a type; forms offer fewer. */
+export function isFor(op: Operator, { kind }: ColumnType): boolean {
+  if (op === 'contains' || op === 'starts_with') return kind === 'text';
+  return kind !== 'boolean' || !COMPARISONS.includes(op);
+}
+
 export function operatorWord(op: Operator, { kind }: ColumnType): string {
   return (kind === 'timestamp' && TIME_WORDS[op]) || WORDS[op];
 }

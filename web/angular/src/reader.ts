@@ -26,7 +26,7 @@ export class WindowReader {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private movedAt = 0;
   /** Whether a snapshot has come since the last new question. */
-  private answered = false;
+  answered = false;
 
   constructor(private readonly events: ReaderEvents) {}
 

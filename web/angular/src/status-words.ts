@@ -10,9 +10,10 @@ export interface StatusWords {
   readonly tone: Tone;
 }
 
-/** Whether a refusal is about what was asked, so that asking something else helps. */
+/** Whether it is about what was asked, so that asking something else helps. */
 export function isAboutQuestion({ state, code }: TableStatus): boolean {
-  return state === 'refused' && code !== undefined && QUESTION_CODES.has(code);
+  const said = state === 'refused' || state === 'waiting';
+  return said && code !== undefined && QUESTION_CODES.has(code);
 }
 
 const QUESTION_CODES: ReadonlySet<string> = new Set([
@@ -33,6 +34,7 @@ export function statusWords(status: TableStatus): StatusWords {
     case 'loading':
       return { label: `Loading${progress(status)}`, icon: 'wait', tone: 'calm' };
     case 'waiting':
+      if (isAboutQuestion(status)) return { label: refusal(status), icon: 'refused', tone: 'bad' };
       return { label: 'No such table', icon: 'wait', tone: 'warn' };
     case 'stale':
       return { label: `Stale${since(status)}`, icon: 'wait', tone: 'warn' };

@@ -7,6 +7,7 @@ import type {
   TableState,
   TableStatus,
 } from '@evergrid/client';
+import { Adapter, type Source } from './adapter.js';
 import { sameColumns, type Arranger } from './arranger.js';
 import { Echo } from './echo.js';
 import {
@@ -50,15 +51,17 @@ export class Steering {
   readonly busy = computed(() => this.waiting() && PATIENT.has(this.status().state));
   /** Whether following ended because somebody scrolled. */
   readonly strayed = signal(false);
+  /** What the look had to give up when the table got other columns. */
+  readonly adapter = new Adapter(this);
   private readonly reader = new WindowReader({
     read: (snapshot) => this.read(snapshot),
-    told: (status) => this.status.set(status),
+    told: (status) => this.adapter.told(status, this.reader.answered, this.source),
   });
   private readonly waiting = signal(true);
   private readonly echo = new Echo();
   private viewer: GridViewer | undefined;
   private arranger: Arranger | undefined;
-  private source: { readonly client: Client; readonly table: string } | undefined;
+  private source: Source | undefined;
   private target: number | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -75,6 +78,7 @@ export class Steering {
 
   open(client: Client, table: string): void {
     if (this.source && this.source.table !== table) this.clear();
+    this.adapter.end();
     this.source = { client, table };
     this.target = this.look().position ?? 0;
     this.waiting.set(true);
@@ -96,6 +100,7 @@ export class Steering {
     const before = this.look();
     if (this.echo.isEcho(look) || sameLook(look, before)) return;
     this.look.set(changed(look, {}));
+    if (!sameQuestion(look, before)) this.adapter.forget();
     this.headers();
     // A look that comes with another table is for that one, which is about to be opened.
     if (this.source?.table === table) this.pursue(before, this.look());
@@ -171,6 +176,7 @@ export class Steering {
 
   destroy(): void {
     clearTimeout(this.timer);
+    this.adapter.end();
     this.reader.close();
   }
 
@@ -294,6 +300,7 @@ export class Steering {
     this.columns.set([]);
     this.extent.set(undefined);
     this.strayed.set(false);
+    this.adapter.forget();
     this.status.set(NOTHING_YET);
   }
 }

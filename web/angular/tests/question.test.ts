@@ -119,9 +119,9 @@ describe('a filter', () => {
 
   test('that the gateway refuses is said, and the rows are marked as old', async () => {
     await live();
-    stand.set('look', { filters: [{ column: 'age', op: 'contains', value: 'x' }] });
+    stand.set('look', { filters: [{ column: 'ts', op: 'less', value: '2026-01-01T00:00:00' }] });
     await stand.sees('status', 'Not understood');
-    expect(stand.banner).toContain('age');
+    expect(stand.banner).toContain('a time with its zone');
     expect(stand.element.querySelector('.eg-old')).not.toBeNull();
     await stand.press('Clear search, filters and order');
     await stand.sees('status', 'Live');
@@ -129,13 +129,21 @@ describe('a filter', () => {
   });
 });
 
-test('an order by a column that there is not is said, and can be given up', async () => {
-  stand = Stand.build(house, { look: { order: [{ column: 'gone' }] } });
-  await stand.sees('status', 'Not understood');
-  expect(stand.overlay).toContain('gone');
-  await stand.press('Clear search, filters and order');
-  await stand.sees('status', 'Live');
-  expect(stand.look).toEqual({});
+test('what names a column that there is not is left out and said, and the rest is done', async () => {
+  const filters = [
+    { column: 'age', op: 'contains', value: 'x' },
+    { column: 'age2', op: 'is_null' },
+    { column: 'member', op: 'equals', value: true },
+  ] as const;
+  await live({ look: { order: [{ column: 'gone', descending: true }], filters } });
+  await stand.sees('rows', 'of 500');
+  expect(stand.banner).toBe(
+    'This table has no columns age2 and gone now. The column age holds whole numbers now. ' +
+      'Taken out: age contains x; age2 is empty; order by gone, descending.',
+  );
+  expect(stand.look).toEqual({ filters: [filters[2]] });
+  await stand.press('Dismiss');
+  await until(() => stand.banner === '');
 });
 
 describe('a search', () => {

@@ -1,6 +1,7 @@
 /** One connection to a gateway, for as many tables as a page likes. */
 
 import { addressOf, keyProblem } from './address.js';
+import { ControlDesk } from './control.js';
 import { Desk } from './desk.js';
 import { EvergridError } from './errors.js';
 import { Herald } from './herald.js';
@@ -12,6 +13,7 @@ import type {
   Client,
   ClientOptions,
   ConnectionStatus,
+  Control,
   Login,
   TableInfo,
   TableOptions,
@@ -25,6 +27,7 @@ export function connect(options: ClientOptions): Client {
 
 class PageClient implements Client {
   readonly url: string;
+  readonly control: Control;
   readonly #desk: Desk;
   readonly #link: Link;
   readonly #herald: Herald;
@@ -44,6 +47,7 @@ class PageClient implements Client {
     this.#link = new Link(this.url, key, this.#desk, this.#herald);
     this.#asker = new Asker(this.url, key);
     this.#keyProblem = keyProblem(key);
+    this.control = new ControlDesk(this.#asker, () => this.#checkKey());
     if (this.#keyProblem) {
       this.#herald.refused(this.#keyProblem);
       return;

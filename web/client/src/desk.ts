@@ -5,7 +5,7 @@
  * where the same gateway can go on from → … → `lost`. Times are milliseconds since 1970.
  */
 
-import { EvergridError } from './errors.js';
+import { EvergridError, sentence } from './errors.js';
 import { BrokenFrame, frameOf } from './frames.js';
 import { decode, encode, MAX_SUB, PROTOCOL, type Failed, type Welcome } from './messages.js';
 import { Outbox } from './outbox.js';
@@ -227,10 +227,4 @@ export class Desk {
   #refresh(): void {
     for (const pane of [...this.#panes]) pane.refresh(this.#connection);
   }
-}
-
-/** The gateway's words begin small, as they follow a name in its log. */
-function sentence(words: string): string {
-  const text = words.charAt(0).toUpperCase() + words.slice(1);
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

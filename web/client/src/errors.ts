@@ -46,3 +46,9 @@ export function farewell(close: number): EvergridError | undefined {
     new EvergridError(known[0], `The gateway ended the connection (${known[0]}).`, known[1])
   );
 }
+
+/** The gateway's words begin small, as they follow a name in its log. */
+export function sentence(words: string): string {
+  const text = words.charAt(0).toUpperCase() + words.slice(1);
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}

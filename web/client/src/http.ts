@@ -1,6 +1,6 @@
 /** Single questions to a gateway over HTTP. */
 
-import { EvergridError } from './errors.js';
+import { EvergridError, sentence } from './errors.js';
 import { written } from './messages.js';
 import { placeOf, questionOf, type Question } from './question.js';
 import type { ExportFormat, OrderBy, TableInfo, TableOptions } from './types.js';
@@ -17,14 +17,34 @@ export class Asker {
     this.#key = key;
   }
 
-  async get(path: string, signal?: AbortSignal): Promise<Response> {
+  get(path: string, signal?: AbortSignal): Promise<Response> {
+    return this.#fetch(path, {}, 'The gateway cannot be reached.', signal);
+  }
+
+  /** Sends JSON. Whoever gets no answer cannot know whether it arrived: `silence` says so. */
+  post(path: string, body: object, silence: string, signal?: AbortSignal): Promise<Response> {
+    const request = {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+    return this.#fetch(path, request, silence, signal);
+  }
+
+  async #fetch(
+    path: string,
+    request: RequestInit,
+    silence: string,
+    signal?: AbortSignal,
+  ): Promise<Response> {
     if (!path.startsWith('/')) {
       throw new EvergridError('bad_address', 'A path of the gateway begins with a slash.');
     }
     let answer: Response;
     try {
       answer = await fetch(this.#address + path, {
-        headers: { Authorization: `Bearer ${this.#key}` },
+        ...request,
+        headers: { ...request.headers, Authorization: `Bearer ${this.#key}` },
         cache: 'no-store',
         credentials: 'omit',
         redirect: 'error', // the key is for this address alone
@@ -32,7 +52,7 @@ export class Asker {
       });
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw new EvergridError('unreachable', 'The gateway cannot be reached.', true);
+      throw new EvergridError('unreachable', silence, true);
     }
     if (!answer.ok) throw await refusal(answer);
     return answer;
@@ -92,7 +112,7 @@ async function refusal(answer: Response): Promise<EvergridError> {
   }
   const { status } = answer;
   if (said?.code && said.message)
-    return new EvergridError(said.code, said.message, said.retry ?? false);
+    return new EvergridError(said.code, sentence(said.message), said.retry ?? false);
   if (status === 401) return new EvergridError('bad_key', 'The key is not accepted.');
   const retry = status >= 500 || status === 408 || status === 429;
   return new EvergridError('unexpected', `The gateway answered ${status}.`, retry);

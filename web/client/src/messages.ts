@@ -66,6 +66,8 @@ export interface State {
   readonly since?: number;
   readonly done?: number;
   readonly total?: number;
+  /** What is wrong with the question, where the table is there and cannot answer it any more. */
+  readonly code?: string;
 }
 
 export interface Closed {

@@ -79,6 +79,8 @@ function saidStatus(table: string, said: State): TableStatus {
       return { state: 'loading', message, done: said.done ?? 0, total: said.total ?? 0 };
     case 'stale':
       return { state: 'stale', message, ...(said.since ? { since: said.since / 1000 } : {}) };
+    case 'waiting':
+      return { state: 'waiting', message, ...(said.code ? { code: said.code } : {}) };
     default:
       return { state: said.state, message };
   }

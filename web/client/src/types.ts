@@ -88,7 +88,8 @@ export interface Snapshot {
 
 /**
  * - `connecting`: nothing has come yet
- * - `waiting`: there is no such table now; the window comes alive when there is
+ * - `waiting`: there is no such table now, or with a `code` none that could answer this question;
+ *   the window comes alive when there is
  * - `loading`: the gateway reads the table; `done` of `total` changes
  * - `live`: what is shown is what there is
  * - `stale`: the gateway is there, but cannot know what there is; `since` is when it last did
@@ -107,7 +108,7 @@ export interface TableStatus {
   readonly since?: number;
   readonly done?: number;
   readonly total?: number;
-  /** The gateway's code for a refusal, as in the protocol. */
+  /** The gateway's code for what is wrong, as in the protocol. */
   readonly code?: string;
 }
 
@@ -179,6 +180,43 @@ export interface TableInfo {
   readonly total: number;
 }
 
+/**
+ * What a control message may ask for: any of `topics` for a source, any of `types` for a join.
+ * `field` is the word that a message names it with, `topic` and `type` what runs now.
+ */
+export interface ControlChoices {
+  /** The topic that control messages are written to. */
+  readonly topic: string;
+  readonly topics: readonly string[];
+  readonly sources: readonly {
+    readonly name: string;
+    readonly field: string;
+    readonly topic: string;
+  }[];
+  readonly joins: readonly {
+    readonly name: string;
+    readonly field: string;
+    readonly type: string;
+  }[];
+  readonly types: readonly string[];
+}
+
+/** `{ usersTopic: 'users_v2', joinType: 'left' }`; what is not named stays as it is. */
+export type ControlMessage = Readonly<Record<string, string>>;
+
+/** Where a control message is on its topic; its verdict is the row of `control_raw` with these. */
+export interface ControlPlace {
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** Changes the pipeline, for keys that may; others are refused with `no_rights`. */
+export interface Control {
+  choices(signal?: AbortSignal): Promise<ControlChoices>;
+  /** Resolves once the message is on the control topic; what becomes of it is said later. */
+  ask(message: ControlMessage, signal?: AbortSignal): Promise<ControlPlace>;
+}
+
 export type ExportFormat = 'csv' | 'arrow' | 'json' | 'ndjson';
 
 export interface ClientOptions {
@@ -205,6 +243,8 @@ export interface Client {
     options: TableOptions & { readonly format: ExportFormat },
     signal?: AbortSignal,
   ): Promise<Blob>;
+  /** Changes the pipeline behind the tables. */
+  readonly control: Control;
   /** Tries at once instead of at `retryAt`; after a refusal too. */
   retry(): void;
   close(): void;

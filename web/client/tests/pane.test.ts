@@ -188,6 +188,13 @@ describe('what the gateway says of a window', () => {
     expect(table.status).toEqual(status);
     talk.state(sub, 'waiting');
     expect(table.status.message).toMatch(/no table called t now. It will appear/);
+    expect(table.status.code).toBeUndefined();
+    talk.state(sub, 'waiting', { message: 'No column b.', code: 'unknown_column' });
+    expect(table.status).toEqual({
+      state: 'waiting',
+      message: 'No column b.',
+      code: 'unknown_column',
+    });
   });
 
   test('is not believed of rows from before the table was away', () => {

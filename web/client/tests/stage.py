@@ -5,7 +5,8 @@ One JSON object a line says what to do, one answers it:
     {"on": "gateway", "call": "upsert", "with": ["people", [{"name": "Mei"}]]}
     {"answer": null}
 
-`gateway` is a LocalGateway and `way` a FaultProxy: everything that they can do can be called.
+`gateway` is a LocalGateway and `way` a FaultProxy: everything that they can do can be called,
+`"named"` has arguments by their names. `pipeline`, where it is wished for, is a LocalPipeline.
 The first line out says where they are. All ends with the standard input.
 """
 
@@ -18,13 +19,21 @@ from pathlib import Path
 
 import msgspec
 
+from evergrid.model.control import Verdict
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
 from evergrid.testing.gateway import LIMITS, LocalGateway
+from evergrid.testing.pipeline import LocalPipeline
 from evergrid.testing.proxy import FaultProxy, Way
 
 # Which argument of a call is more than JSON.
-SPECIAL = {"place": (0, Table), "say": (1, Live), "hold": (0, Way), "break_after": (1, Way)}
+SPECIAL = {
+    "place": (0, Table),
+    "say": (1, Live),
+    "judge": (2, Verdict),
+    "hold": (0, Way),
+    "break_after": (1, Way),
+}
 
 
 def given(call: str, arguments: list[object]) -> list[object]:
@@ -41,7 +50,9 @@ def obey(parts: dict[str, object]) -> None:
         wish = json.loads(line)
         found = getattr(parts[wish["on"]], wish["call"])
         try:
-            say({"answer": found(*given(wish["call"], wish["with"])) if callable(found) else found})
+            if callable(found):
+                found = found(*given(wish["call"], wish["with"]), **wish.get("named", {}))
+            say({"answer": msgspec.to_builtins(found)})
         except Exception as error:
             say({"error": repr(error)})
 
@@ -62,7 +73,10 @@ def main() -> None:
         )
         gateway.start()
         say({"address": gateway.address, "secret": gateway.secret, "way": way.address})
-        obey({"gateway": gateway, "way": way})
+        parts: dict[str, object] = {"gateway": gateway, "way": way}
+        if wishes.get("pipeline"):
+            parts["pipeline"] = LocalPipeline(gateway)
+        obey(parts)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import type { Column } from '../src/index.js';
 export interface Wishes {
   readonly origins?: readonly string[];
   readonly limits?: Readonly<Record<string, number>>;
+  /** One that tells what control messages may ask for, and judges them. */
+  readonly pipeline?: boolean;
 }
 
 export interface Told {
@@ -73,9 +75,14 @@ export class Stage {
   }
 
   /** One at a time, in the order of asking. */
-  call(on: string, call: string, given: readonly unknown[]): Promise<unknown> {
+  call(
+    on: string,
+    call: string,
+    given: readonly unknown[],
+    named: Readonly<Record<string, unknown>> = {},
+  ): Promise<unknown> {
     const answer = this.#last.then(async () => {
-      this.#process.stdin!.write(`${JSON.stringify({ on, call, with: given })}\n`);
+      this.#process.stdin!.write(`${JSON.stringify({ on, call, with: given, named })}\n`);
       const { value } = await this.#lines.next();
       const line = JSON.parse(value as string) as Line;
       if (line.error) throw new Error(`${on}.${call}: ${line.error}`);

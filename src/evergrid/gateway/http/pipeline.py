@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from evergrid.changelog.manifest import Choices
 from evergrid.gateway.entry.key import Key
 from evergrid.gateway.tables.pipeline import Health, PipelineInfo
 from evergrid.model.generation import Generation, Progress, State
@@ -35,12 +36,16 @@ class JoinShown(msgspec.Struct, frozen=True):
 
 
 class GenerationShown(msgspec.Struct, frozen=True):
-    """Times in microseconds since the epoch; `changed` is when it came into its state."""
+    """Times in microseconds since the epoch; `changed` is when it came into its state.
+
+    `kept_until` is when one that was replaced goes at the latest; 0: no such time.
+    """
 
     generation: int
     state: State
     created: int
     changed: int
+    kept_until: int
     progress: Progress | None
     error: str
     sources: Sequence[SourceShown]
@@ -72,12 +77,12 @@ def shown_to(key: Key, info: PipelineInfo) -> PipelineAnswer:
             message=info.message,
             beat=manifest.pulse,
             current=manifest.current or 0,
-            generations=[_generation(key, one) for one in newest_first],
+            generations=[_generation(key, one, manifest.choices) for one in newest_first],
         )
     )
 
 
-def _generation(key: Key, one: Generation) -> GenerationShown:
+def _generation(key: Key, one: Generation, choices: Choices) -> GenerationShown:
     sources = {name: s for name, s in one.sources.items() if key.may_read(s.table)}
     joins = [join for join in one.joins.values() if key.may_read(join.table)]
     tables = [name for name in one.tables if key.may_read(name)]
@@ -93,6 +98,7 @@ def _generation(key: Key, one: Generation) -> GenerationShown:
         state=one.state,
         created=times.created,
         changed=max(times.created, times.ready, times.current, times.ended),
+        kept_until=_kept_until(one, choices.grace_seconds),
         progress=one.progress if whole else None,
         error=one.error if whole else hidden,
         sources=[
@@ -110,3 +116,9 @@ def _generation(key: Key, one: Generation) -> GenerationShown:
         ],
         tables=tables,
     )
+
+
+def _kept_until(one: Generation, grace_seconds: int | None) -> int:
+    if one.state is not State.RETIRING or grace_seconds is None:
+        return 0
+    return one.times.ended + grace_seconds * 1_000_000

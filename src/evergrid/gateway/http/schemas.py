@@ -109,6 +109,7 @@ def _generation_schema() -> Json:
             "state": {"enum": [state.value for state in State]},
             "created": INTEGER,
             "changed": INTEGER,
+            "kept_until": INTEGER,
             "progress": {"oneOf": [progress, {"type": "null"}]},
             "error": TEXT,
             "sources": list_of(object_of(dict.fromkeys(["name", "topic", "table"], TEXT))),

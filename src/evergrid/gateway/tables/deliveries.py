@@ -61,6 +61,7 @@ class Told(msgspec.Struct, frozen=True):
     since: int = 0
     done: int = 0
     total: int = 0
+    code: str = ""
 
 
 class Refused(msgspec.Struct, frozen=True):

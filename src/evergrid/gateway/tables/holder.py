@@ -12,7 +12,7 @@ from evergrid.model.errors import BrokenPromise
 from evergrid.store.growing import Slots
 from evergrid.store.rows import Rows
 from evergrid.store.table import TableStore
-from evergrid.views.query import Filter, OrderBy, Query, Window
+from evergrid.views.query import Fault, Filter, OrderBy, Query, Window
 from evergrid.views.view import View
 
 
@@ -40,6 +40,13 @@ class _Standing(msgspec.Struct, frozen=True):
     view: View
 
 
+class Obstacle(msgspec.Struct, frozen=True):
+    """Why a table that is there cannot answer a view's query any more."""
+
+    fault: Fault
+    message: str
+
+
 class Holder:
     """Shows its view of the table's current store; the coming one is made beside it."""
 
@@ -49,7 +56,7 @@ class Holder:
         self.idle_since: float | None = None
         self.dirty = False
         self.due = 0.0
-        self.obstacle = ""
+        self.obstacle: Obstacle | None = None
         self._shown: _Standing | None = None
         self._coming: _Standing | None = None
 
@@ -74,9 +81,9 @@ class Holder:
         """Make the view on another store; what is shown stays until that is complete."""
         view = View(store, self.key.filter, self.key.search, self.key.order)
         self._coming = _Standing(store, generation, view)
-        self.obstacle = ""
+        self.obstacle = None
 
-    def lose(self, obstacle: str = "") -> None:
+    def lose(self, obstacle: Obstacle | None = None) -> None:
         """There is nothing to show any more; `obstacle` says why, if the table itself is there."""
         self._shown = self._coming = None
         self.obstacle = obstacle

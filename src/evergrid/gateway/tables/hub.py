@@ -13,7 +13,7 @@ import msgspec
 
 from evergrid.gateway.tables.deliveries import Delivery, Published, Refused, Resumed, Ticket, Told
 from evergrid.gateway.tables.export import Export
-from evergrid.gateway.tables.holder import Holder, ViewKey
+from evergrid.gateway.tables.holder import Holder, Obstacle, ViewKey
 from evergrid.gateway.tables.pane import Moment, Pane
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Live
@@ -23,13 +23,14 @@ from evergrid.views.query import Query, QueryError, Window
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """How a table is, in the words that its viewers get."""
+    """How a table is, in the words that its viewers get; of one view, `code` is its fault."""
 
     state: Live
     message: str
     since: int = 0
     done: int = 0
     total: int = 0
+    code: str = ""
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -230,7 +231,8 @@ class Hub:
         try:
             holder.rebase(shelf.store, shelf.generation)
         except QueryError as error:
-            holder.lose(f"This view cannot be had of the table as it is now: {error.sentence()}")
+            sentence = f"This view cannot be had of the table as it is now: {error.sentence()}"
+            holder.lose(Obstacle(error.fault, sentence))
         self._tell_all(holder)
 
     @contextlib.contextmanager
@@ -322,7 +324,8 @@ class Hub:
         if holder.is_shown or shelf.store is None or shelf.condition.state is not Live.LIVE:
             return shelf.condition
         if holder.obstacle:
-            return Condition(Live.WAITING, holder.obstacle)
+            message, fault = holder.obstacle.message, holder.obstacle.fault
+            return Condition(Live.WAITING, message, code=fault.value)
         return Condition(Live.LOADING, "The rows are being filtered and sorted.")
 
     def _tell_all(self, holder: Holder) -> None:

@@ -63,6 +63,9 @@ export function identityFilter(
     const topic: Condition = { column: 'topic', op: 'equals', value: parts[0]! };
     return { and: [topic, ...messageFilters(parts[1]!, parts[2]!)] };
   }
+  if (kindOf({ columns }) === 'generations') {
+    return parts.length === 1 ? equals('generation', id) : undefined;
+  }
   if (sides.length === 0) {
     return parts.length === 2 ? { and: messageFilters(parts[0]!, parts[1]!) } : undefined;
   }

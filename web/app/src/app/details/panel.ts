@@ -63,10 +63,11 @@ export class DetailsPanel {
       ? { opened, row, snapshot }
       : undefined;
   });
-  /** As it is, or as it last was. */
+  /** As it is, or as it last was; not what has its place in another pipeline. */
   protected readonly found = linkedSignal<Found | undefined, Found | undefined>({
     source: this.#present,
-    computation: (present, before) => present ?? before?.value,
+    computation: (present, before) =>
+      present && !isAnother(before?.value, present) ? present : before?.value,
   });
   protected readonly shown = computed(() => {
     const [found, opened] = [this.found(), this.opener.opened()];
@@ -81,7 +82,13 @@ export class DetailsPanel {
   protected readonly notice = computed(() => {
     const opened = this.opener.opened();
     const { status, snapshot } = this.#watched();
-    if (!opened || this.#present()) return '';
+    const present = this.#present();
+    if (!opened) return '';
+    if (present && isAnother(this.shown(), present)) {
+      const where = `in ${opened.table} another row has this place now`;
+      return `The pipeline was changed: ${where}. Below is the one you opened, as it last was.`;
+    }
+    if (present) return '';
     if (!this.#table()) {
       return this.#catalog.taken() ? `There is no table ${opened.table} now.` : 'Looking it up…';
     }
@@ -131,6 +138,18 @@ export class DetailsPanel {
     const before = this.#before?.isConnected ? this.#before : document.getElementById('main');
     (before as HTMLElement | null)?.focus();
   }
+}
+
+/**
+ * Whether a row of another generation only has the same id: ids are of places on topics, and the
+ * topics may be others. A message that is the same has the same time.
+ */
+function isAnother(before: Found | undefined, now: Found): boolean {
+  if (!before || before.opened.id !== now.opened.id || before.opened.table !== now.opened.table) {
+    return false;
+  }
+  const made = before.snapshot.generation !== now.snapshot.generation;
+  return made && before.row['ts'] !== now.row['ts'];
 }
 
 function narrowScreen(): () => boolean {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { arrange, inOrder } from './arrangement';
+import { kindOf } from './kinds';
 import { data, pipelineOf, TABLES, tableOf } from './samples';
 
 const BOTH = { sources: ['users_ui', 'accounts_ui'], joins: ['final_ui'] };
@@ -34,7 +35,20 @@ it('shows everything when nothing is known of anything', () => {
   expect(arrange(undefined, [])).toEqual({ sources: [], joins: [] });
 });
 
+it('never takes what is about the pipeline for data', () => {
+  const system = TABLES.filter(({ name }) => ['control_raw', 'orchestrator_status'].includes(name));
+  expect(arrange(undefined, system)).toEqual({ sources: [], joins: [] });
+  expect(system.map(kindOf)).toEqual(['control', 'generations']);
+});
+
 it('lists sources, then joins, then the rest', () => {
   const names = inOrder(BOTH, TABLES).map(({ name }) => name);
-  expect(names).toEqual(['users_ui', 'accounts_ui', 'final_ui', 'quarantine']);
+  expect(names).toEqual([
+    'users_ui',
+    'accounts_ui',
+    'final_ui',
+    'quarantine',
+    'control_raw',
+    'orchestrator_status',
+  ]);
 });

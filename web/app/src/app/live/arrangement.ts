@@ -1,5 +1,5 @@
 import type { TableInfo } from '@evergrid/client';
-import { kindOf, sidesOf } from './kinds';
+import { isAboutPipeline, kindOf, sidesOf } from './kinds';
 import { currentGeneration, type Pipeline } from './pipeline';
 
 /** Which tables are shown together: sources beside each other, what is made of them below. */
@@ -10,7 +10,7 @@ export interface Arrangement {
 
 /**
  * The tables of the current generation that one may read. Without a pipeline to ask, their columns
- * tell what they are; and if that leaves nothing, all tables are shown.
+ * tell what they are; and if that leaves nothing, all tables of data are shown.
  */
 export function arrange(pipeline: Pipeline | undefined, tables: readonly TableInfo[]): Arrangement {
   const readable = new Set(tables.map(({ name }) => name));
@@ -30,7 +30,8 @@ export function arrange(pipeline: Pipeline | undefined, tables: readonly TableIn
     tables.filter((table) => kindOf(table) === kind).map(({ name }) => name);
   const guessed = { sources: bySides(named('source'), tables), joins: named('joined') };
   if (guessed.sources.length + guessed.joins.length > 0) return guessed;
-  return { sources: [], joins: tables.map(({ name }) => name) };
+  const others = tables.filter((table) => !isAboutPipeline(table));
+  return { sources: [], joins: others.map(({ name }) => name) };
 }
 
 /** All tables in the order in which people think of them: sources, joins, whatever else there is. */

@@ -2,7 +2,7 @@ import { computed, DestroyRef, inject, Injectable, signal } from '@angular/core'
 import { EvergridError, type TableInfo } from '@evergrid/client';
 import { sessionClient } from '../session/client';
 import { arrange, inOrder } from './arrangement';
-import { kindOf } from './kinds';
+import { kindOf, type TableKind } from './kinds';
 import type { Pipeline } from './pipeline';
 import { recorded, type TableRecord } from './record';
 
@@ -43,9 +43,10 @@ export class Catalog {
   readonly taken = this.#taken.asReadonly();
   /** Why the last look failed; empty when it did not. */
   readonly problem = this.#problem.asReadonly();
-  readonly quarantine = computed(
-    () => this.#tables().find((t) => kindOf(t) === 'quarantine')?.name,
-  );
+  /** Names of tables that one has no other name for than what they are. */
+  readonly quarantine = computed(() => this.#named('quarantine'));
+  readonly control = computed(() => this.#named('control'));
+  readonly generations = computed(() => this.#named('generations'));
 
   constructor() {
     const seen = (): void => this.#soon(document.hidden ? NEVER : 0);
@@ -70,6 +71,10 @@ export class Catalog {
     this.#hurries.add(everyMs);
     this.#soon(0);
     return () => this.#hurries.delete(everyMs);
+  }
+
+  #named(kind: TableKind): string | undefined {
+    return this.#tables().find((table) => kindOf(table) === kind)?.name;
   }
 
   #soon(wait: number): void {

@@ -1,3 +1,5 @@
+import { count } from '../words/amounts';
+
 /** What the gateway tells of the pipeline behind its tables; times in microseconds since 1970. */
 
 export interface Pipeline {
@@ -16,6 +18,8 @@ export interface Generation {
   readonly state: string;
   readonly created: number;
   readonly changed: number;
+  /** When one that was replaced goes at the latest; 0: no such time. */
+  readonly kept_until?: number;
   /** While it is prepared. */
   readonly progress?: Progress | null;
   /** A sentence; empty when all is well. */
@@ -48,6 +52,27 @@ export interface Join {
 
 export function currentGeneration(pipeline: Pipeline | undefined): Generation | undefined {
   return pipeline?.generations.find(({ generation }) => generation === pipeline.current);
+}
+
+/** The generation that is on its way to the screens, if there is one. */
+export function comingGeneration(pipeline: Pipeline | undefined): Generation | undefined {
+  return pipeline?.generations.find(({ state }) => state === 'preparing' || state === 'ready');
+}
+
+/** How far a preparation is, in a sentence without its point. */
+export function progressWords({ step, done, total }: Progress): string {
+  const words = step.charAt(0).toUpperCase() + step.slice(1);
+  return total > 0 ? `${words}: ${count(done)} of ${count(total)} (${share(done, total)})` : words;
+}
+
+/** `42%`; what is not done yet is never all of it. */
+export function share(done: number, total: number): string {
+  return `${Math.floor((100 * Math.min(done, total)) / Math.max(total, 1))}%`;
+}
+
+/** A join's type as people call it. */
+export function typeWords(type: string): string {
+  return type === 'asof' ? 'as-of' : type;
 }
 
 /** The sources of a join; a key for some tables alone does not learn the names of others. */

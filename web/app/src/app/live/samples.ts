@@ -26,6 +26,18 @@ export const QUARANTINE_COLUMNS = [
   trace('_offset'),
 ];
 
+export const CONTROL_COLUMNS = [
+  ...['message', 'verdict', 'reason', 'generation', 'by', 'decided'].map(data),
+  TS,
+  trace('_partition'),
+  trace('_offset'),
+];
+export const GENERATION_COLUMNS = [
+  ...['generation', 'state', 'usersTopic', 'accountsTopic', 'joinType', 'rows'].map(data),
+  ...['progress', 'lastApplied', 'lastError', 'changed'].map(data),
+  TS,
+];
+
 export function tableOf(
   name: string,
   columns: readonly Column[],
@@ -58,6 +70,8 @@ export const TABLES: readonly TableInfo[] = [
   tableOf('final_ui', JOINED_COLUMNS),
   tableOf('quarantine', QUARANTINE_COLUMNS, { generation: 0 }),
   tableOf('users_ui', SOURCE_COLUMNS),
+  tableOf('control_raw', CONTROL_COLUMNS, { generation: 0 }),
+  tableOf('orchestrator_status', GENERATION_COLUMNS, { generation: 0 }),
 ];
 
 export function pipelineOf(type: string): Pipeline {

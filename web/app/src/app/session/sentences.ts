@@ -1,3 +1,5 @@
+import { sentence } from '../words/sentence';
+
 /** What a person reads when the gateway says no, and what they can do. */
 
 /** Refusals that say something about the key itself; with such a key it is no use to come back. */
@@ -33,7 +35,7 @@ export function refusalSentence(code: string | undefined, message: string): stri
     case 'too_many_connections':
       return 'The gateway has as many connections as it may. Close other tabs, or try again later.';
     default:
-      return ended(message);
+      return sentence(message) || 'The gateway refuses, and does not say why.';
   }
 }
 
@@ -48,10 +50,4 @@ export function endSentence(code: string | undefined, message: string): string {
     default:
       return `You were logged out. ${refusalSentence(code, message)}`;
   }
-}
-
-function ended(message: string): string {
-  if (!message) return 'The gateway refuses, and does not say why.';
-  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

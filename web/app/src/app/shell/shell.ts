@@ -12,12 +12,15 @@ import {
 } from '@angular/core';
 import { Router, RouterLink, RouterLinkActive, RouterOutlet } from '@angular/router';
 import { Address } from '../address/address';
+import { Asked } from '../control/asked';
 import { Opener } from '../details/opener';
 import { DetailsPanel } from '../details/panel';
 import { Catalog } from '../live/catalog';
+import { isAboutPipeline, kindOf } from '../live/kinds';
 import { watchConnection } from '../live/watch';
 import { Session } from '../session/session';
 import { Connection, ConnectionNotice } from './connection';
+import { PreparingNotice } from './preparing';
 import { ThemeSwitch } from './switch';
 import { TroubleNotice } from './trouble';
 
@@ -28,13 +31,14 @@ import { TroubleNotice } from './trouble';
     Connection,
     ConnectionNotice,
     DetailsPanel,
+    PreparingNotice,
     RouterLink,
     RouterLinkActive,
     RouterOutlet,
     ThemeSwitch,
     TroubleNotice,
   ],
-  providers: [Catalog],
+  providers: [Asked, Catalog],
   templateUrl: './shell.html',
   styleUrl: './shell.css',
   host: { '(keydown.escape)': 'fold()' },
@@ -54,12 +58,12 @@ export class Shell {
   /** The menu of narrow screens. */
   protected readonly folded = signal(true);
   protected readonly login = this.#session.login;
-  /** Those with a page of their own; the quarantine has a better one. */
+  /** Those of data; others have a better place, the quarantine page or the status page. */
   protected readonly tables = computed(() =>
     this.#catalog
       .tables()
-      .map(({ name }) => name)
-      .filter((name) => name !== this.#catalog.quarantine()),
+      .filter((table) => kindOf(table) !== 'quarantine' && !isAboutPipeline(table))
+      .map(({ name }) => name),
   );
 
   constructor() {

@@ -123,6 +123,8 @@ function describe(table: TableInfo, pipeline: Pipeline | undefined): string {
     source: 'messages',
     joined: 'joined rows',
     quarantine: 'bad messages',
+    control: 'control messages',
+    generations: 'pipelines that there are and were',
     other: '',
   };
   return words[kindOf(table)];

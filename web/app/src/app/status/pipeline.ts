@@ -6,9 +6,8 @@ import {
   joinSentence,
   type Generation,
   type Pipeline,
-  type Progress,
 } from '../live/pipeline';
-import { ago, count, moment } from '../words/amounts';
+import { ago, moment } from '../words/amounts';
 import { State } from './state';
 
 /** What feeds the tables: topics, joins, and the generations of them. */
@@ -27,17 +26,10 @@ export class PipelineCard {
   protected readonly joinSentence = joinSentence;
   protected readonly joinedSources = joinedSources;
   protected readonly current = computed(() => currentGeneration(this.pipeline()));
-  protected readonly others = computed(() =>
-    (this.pipeline()?.generations ?? []).filter((one) => one !== this.current()),
-  );
   protected readonly beat = computed(() => {
     const beat = this.pipeline()?.beat;
     return beat ? `Last sign of life ${ago(beat / 1000, this.now())}.` : '';
   });
-
-  protected words({ step, done, total }: Progress): string {
-    return total > 0 ? `${step}: ${count(done)} of ${count(total)}` : step;
-  }
 
   protected since({ changed, created }: Generation): string {
     const micros = changed || created;

@@ -1,6 +1,11 @@
 import { Component, computed, DestroyRef, inject } from '@angular/core';
+import { Choices } from '../control/choices';
+import { GenerationList } from '../control/generation-list';
+import { MessageList } from '../control/message-list';
+import { ControlPanel } from '../control/panel';
 import { Catalog } from '../live/catalog';
 import { clock } from '../live/clock';
+import { isAboutPipeline } from '../live/kinds';
 import { spanOf } from '../live/record';
 import { Session } from '../session/session';
 import { ago, bytes, count, duration } from '../words/amounts';
@@ -14,15 +19,21 @@ const STALE_MS = 3500;
 /** How everything is: the pipeline, the gateway, and each table over the last minutes. */
 @Component({
   selector: 'app-status',
-  imports: [PipelineCard, TableCard],
+  imports: [ControlPanel, GenerationList, MessageList, PipelineCard, TableCard],
+  providers: [Choices],
   templateUrl: './status.html',
   styleUrl: './status.css',
 })
 export class Status {
   readonly #catalog = inject(Catalog);
   readonly #login = inject(Session).login;
+  protected readonly may = computed(() => this.#login()?.control ?? false);
   protected readonly now = clock();
   protected readonly tables = this.#catalog.tables;
+  /** Those about the pipeline itself are there as lists. */
+  protected readonly charted = computed(() =>
+    this.tables().filter((table) => !isAboutPipeline(table)),
+  );
   protected readonly pipeline = this.#catalog.pipeline;
   protected readonly record = this.#catalog.record;
 

@@ -1,0 +1,242 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import type { TableModel } from '../../client/tests/stage.js';
+import { entries, LEDGER, type Entry } from './ledger.js';
+import { House, Stand, until, type Wish } from './stand.js';
+
+let house: House;
+let stand: Stand;
+
+const live = async (wishes?: Wish): Promise<Stand> => (stand = await Stand.live(house, wishes));
+
+beforeAll(async () => {
+  house = await House.open();
+});
+beforeEach(async () => {
+  localStorage.clear();
+  await house.call('place', LEDGER, entries(300), 1);
+});
+afterEach(() => stand.end());
+afterAll(() => house.close());
+
+type Columns = TableModel['columns'];
+
+/** The ledger without some columns, and with others after `name`. */
+function ledgerOf(without: readonly string[], more: Columns = []): TableModel {
+  const kept = LEDGER.columns.filter(({ name }) => !without.includes(name));
+  const place = kept.findIndex(({ name }) => name === 'name') + 1;
+  return { ...LEDGER, columns: [...kept.slice(0, place), ...more, ...kept.slice(place)] };
+}
+
+const CITY = { name: 'city', type: { kind: 'text' } } as const;
+
+/** Another generation of the table takes over. */
+async function place(
+  generation: number,
+  without: readonly string[],
+  more: Columns = [],
+  cells: Entry = {},
+): Promise<void> {
+  const drop = (row: Entry): Entry =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => !without.includes(name)));
+  const rows = entries(300).map((row) => drop({ ...row, ...cells }));
+  await house.call('place', ledgerOf(without, more), rows, generation);
+}
+
+const has = (...columns: string[]): Promise<unknown> =>
+  until(
+    () => stand.columns,
+    (seen) => seen.join() === columns.join(),
+  );
+
+/** Everything that the status chip and the overlay say from now on. */
+function heard(): { readonly statuses: Set<string>; readonly overlays: Set<string> } {
+  const said = { statuses: new Set<string>(), overlays: new Set<string>() };
+  const note = (): void => {
+    said.statuses.add(stand.status);
+    said.overlays.add(stand.overlay);
+  };
+  note();
+  new MutationObserver(note).observe(stand.element, {
+    subtree: true,
+    childList: true,
+    characterData: true,
+  });
+  return said;
+}
+
+describe('columns of another generation', () => {
+  test.each([true, false])(
+    'leave the others as they are arranged (remembered: %s)',
+    async (remember) => {
+      await live({ remember });
+      await stand.press('Columns');
+      await stand.press('Pin balance left');
+      await stand.press('Move name towards the right');
+      await userEvent.click(stand.find('.eg-columns li:nth-child(5) input'));
+      await userEvent.keyboard('{Escape}');
+      await has('#', 'balance', 'age', 'name', 'score', 'ts');
+      const edge = stand.header('score').querySelector<HTMLElement>('.ag-header-cell-resize')!;
+      await userEvent.dragAndDrop(edge, stand.header('ts'));
+      const widths = (): number[] =>
+        ['balance', 'name', 'score', 'ts'].map((one) => stand.header(one).offsetWidth);
+      const before = widths();
+
+      await place(2, ['age'], [CITY], { city: 'Kyoto' });
+      await has('#', 'balance', 'name', 'city', 'score', 'ts');
+      expect(widths()).toEqual(before);
+      await stand.shows('city', 'Kyoto');
+
+      // Somebody arranges what there is; what is away keeps its place.
+      await stand.press('Columns');
+      await stand.press('Pin city left');
+      await userEvent.keyboard('{Escape}');
+      await has('#', 'city', 'balance', 'name', 'score', 'ts');
+      await place(3, ['balance', 'city']);
+      await has('#', 'age', 'name', 'score', 'ts');
+      await place(2, [], [CITY], { city: 'Osaka' });
+      await has('#', 'city', 'balance', 'age', 'name', 'score', 'ts');
+      expect(widths()).toEqual(before);
+      await stand.shows('city', 'Osaka');
+    },
+  );
+
+  test('have other types, and are shown as these', async () => {
+    await live({ columns: ['age', 'score'] });
+    expect(stand.cell(3, 'age').classList).toContain('eg-numeric');
+    const age = { name: 'age', type: { kind: 'timestamp' } } as const;
+    const columns = LEDGER.columns.map((one) => (one.name === 'age' ? age : one));
+    await house.call('place', { ...LEDGER, columns }, entries(300), 2);
+    await until(() => /1970/.test(stand.cell(3, 'age').innerText));
+    expect(stand.cell(3, 'age').classList).not.toContain('eg-numeric');
+    expect(stand.header('age').querySelector('.eg-head-numeric')).toBeNull();
+    expect(stand.header('age').getAttribute('aria-label')).toBe('age, timestamp');
+    expect(stand.header('score').querySelector('.eg-head-numeric')).not.toBeNull();
+  });
+
+  test('are those of what is open', async () => {
+    await live();
+    await stand.press('Columns');
+    await place(2, ['age'], [CITY]);
+    await until(() => stand.text('.eg-columns ul').includes('city'));
+    expect(stand.text('.eg-columns ul')).not.toContain('age');
+    await userEvent.keyboard('{Escape}');
+
+    await userEvent.hover(stand.header('city'));
+    await userEvent.click(stand.button('Filter city'));
+    await until(() => stand.element.querySelector('.eg-popover form'));
+    await place(3, ['age']);
+    await until(() => !stand.element.querySelector('.eg-popover'));
+
+    await stand.press('Filter');
+    await userEvent.selectOptions(stand.find('.eg-popover select'), 'balance');
+    await userEvent.fill(stand.find('.eg-popover [inputmode]'), '12.50');
+    await place(4, [], [CITY]);
+    await has('#', 'name', 'city', 'age', 'balance', 'score', 'member', 'ts');
+    expect(stand.find<HTMLInputElement>('.eg-popover [inputmode]').value).toBe('12.50');
+    await userEvent.keyboard('{Escape}');
+  });
+});
+
+describe('rows of another generation', () => {
+  test('are other rows, so that nothing lights up; also when its number is lower', async () => {
+    await live();
+    for (const generation of [3, 2]) {
+      await place(generation, [], [], { name: `Of ${generation}` });
+      await stand.shows('name', `Of ${generation}`, `Of ${generation}`);
+      expect(stand.element.querySelector('.eg-flash')).toBeNull();
+    }
+    await stand.sees('status', 'Live');
+  });
+
+  test('are seen at the same place, filtered and ordered as before', async () => {
+    const filters = [{ column: 'member', op: 'equals', value: true }] as const;
+    await live({
+      look: { filters, order: [{ column: 'balance', descending: true }], position: 40 },
+    });
+    await stand.sees('rows', /^rows 41–/);
+    const said = heard();
+    await place(2, ['score'], [CITY], { city: 'Kyoto' });
+    await stand.shows('city', 'Kyoto');
+    await stand.sees('rows', /^rows 41–\d+ of 150$/);
+    expect(stand.values('balance')).toContain('218.50');
+    expect([...said.statuses]).toEqual(['Live']);
+    expect([...said.overlays]).toEqual(['']);
+    expect(stand.banner).toBe('');
+  });
+});
+
+describe('a filter and an order by a column that goes', () => {
+  const filters = [
+    { column: 'balance', op: 'greater', value: '99.00' },
+    { column: 'member', op: 'equals', value: true },
+  ] as const;
+  const order = [{ column: 'balance', descending: true }, { column: 'age' }] as const;
+  const TAKEN =
+    'This table has no column balance now. ' +
+    'Taken out: balance greater than 99.00; order by balance, descending.';
+
+  async function lose(look = { filters, order } as Wish['look']): Promise<void> {
+    await live({ look: look! });
+    await stand.sees('rows', 'of 100');
+    const said = heard();
+    await place(2, ['balance'], [CITY], { city: 'Kyoto' });
+    await stand.sees('rows', 'of 150');
+    await stand.shows('city', 'Kyoto');
+    expect([...said.overlays]).toEqual(['']);
+    for (const status of said.statuses) expect(status).toMatch(/^(Live|Loading)/);
+    expect(stand.banner).toBe(TAKEN);
+    expect(stand.find('[data-eg="lapse"]').getAttribute('role')).toBe('status');
+  }
+
+  test('are taken out and said, and the rest stays', async () => {
+    await lose();
+    expect(stand.look).toEqual({ filters: [filters[1]], order: [{ column: 'age' }] });
+    expect(stand.looks).toEqual([stand.look]);
+    expect(stand.text('.eg-chips')).toBe('member is yes');
+    await stand.shows('age', '0', '0', '0');
+    await stand.press('Dismiss');
+    await until(() => stand.banner === '');
+  });
+
+  test('come back with their column only if somebody wants it', async () => {
+    await lose();
+    await place(1, []);
+    await stand.sees('banner', 'Possible again: balance greater than 99.00; order by balance');
+    await stand.sees('rows', 'of 150');
+    await stand.press('Put back');
+    await stand.sees('rows', 'of 100');
+    await stand.shows('age', '0', '0', '2');
+    expect(stand.look).toEqual({ filters: [filters[1], filters[0]], order: [order[1], order[0]] });
+    await until(() => stand.banner === '');
+  });
+
+  test('are taken out after a lost connection too', async () => {
+    await live({ look: { filters, order } });
+    await house.network('refuse');
+    await house.network('cut');
+    await stand.sees('status', 'Reconnecting');
+    await place(2, ['balance']);
+    await house.network('heal');
+    await stand.sees('rows', 'of 150');
+    await stand.sees('status', 'Live');
+    expect(stand.banner).toBe(TAKEN);
+  });
+
+  test('are taken out while others look at all of the table', async () => {
+    const other = Stand.build(house);
+    await until(() => other.status === 'Live');
+    await lose();
+    other.end();
+  });
+
+  test('are not, while the table is away', async () => {
+    await live({ look: { filters } });
+    await house.call('withdraw', 'ledger');
+    await stand.sees('status', 'No such table');
+    expect(stand.look).toEqual({ filters });
+    await place(2, ['balance']);
+    await stand.sees('banner', 'This table has no column balance now');
+    await stand.sees('status', 'Live');
+  });
+});

@@ -1,0 +1,97 @@
+import type { Row } from '@evergrid/client';
+import { describe, expect, it } from 'vitest';
+import { GENERATION_COLUMNS } from '../live/samples';
+import { listed } from './generations';
+import { CHOICES, generationOf, pipelineWith } from './samples';
+
+function row(generation: number, state: string, cells: Record<string, unknown> = {}): Row {
+  return {
+    _id: String(generation),
+    generation,
+    state,
+    usersTopic: 'users',
+    accountsTopic: 'accounts',
+    joinType: 'asof',
+    rows: null,
+    progress: null,
+    lastApplied: null,
+    lastError: null,
+    changed: 5_000_000,
+    ts: 1_000_000,
+    ...cells,
+  } as Row;
+}
+
+const tableOf = (...rows: Row[]) => ({ rows, columns: GENERATION_COLUMNS });
+
+describe('generations', () => {
+  it('are those of the table, the newest first, whichever is current', () => {
+    const table = tableOf(row(1, 'current'), row(2, 'gone'), row(4, 'retiring'));
+    const list = listed(undefined, table, undefined);
+    expect(list.map(({ generation, state }) => [generation, state])).toEqual([
+      [4, 'retiring'],
+      [2, 'gone'],
+      [1, 'current'],
+    ]);
+    expect(list[0]).toMatchObject({
+      parts: ['users', 'accounts', 'as-of join'],
+      made: { usersTopic: 'users', accountsTopic: 'accounts', joinType: 'asof' },
+      rows: undefined,
+      changed: 5000,
+    });
+  });
+
+  it('get from the pipeline what it knows better', () => {
+    const progress = { step: 'history', done: 7, total: 10 };
+    const pipeline = pipelineWith(
+      generationOf(5, 'preparing', { progress }),
+      generationOf(4, 'retiring', { kept_until: 9_000_000 }),
+    );
+    const table = tableOf(row(5, 'preparing', { progress: 'history: 6' }), row(4, 'current'));
+    const [coming, replaced] = listed(pipeline, table, undefined);
+    expect(coming).toMatchObject({ progress, words: 'history: 6' });
+    expect(replaced).toMatchObject({ state: 'retiring', keptUntil: 9000 });
+  });
+
+  it('are those of the pipeline where the table is not to be had', () => {
+    const pipeline = pipelineWith(
+      generationOf(
+        4,
+        'failed',
+        { error: 'no such topic', changed: 2_000_000 },
+        'users_v2',
+        'inner',
+      ),
+    );
+    const [failed, current] = listed(pipeline, undefined, CHOICES);
+    expect(failed).toEqual({
+      generation: 4,
+      state: 'failed',
+      parts: ['users_v2', 'accounts_v2', 'inner join'],
+      made: { usersTopic: 'users_v2', accountsTopic: 'accounts_v2', joinType: 'inner' },
+      rows: undefined,
+      changed: 2000,
+      keptUntil: 0,
+      progress: undefined,
+      words: '',
+      error: 'no such topic',
+    });
+    expect(current!.state).toBe('current');
+    expect(listed(pipeline, undefined, undefined)[0]!.made).toEqual({});
+    expect(listed(undefined, undefined, undefined)).toEqual([]);
+  });
+
+  it('know which fields are types, also where there are several joins', () => {
+    const columns = [
+      ...GENERATION_COLUMNS.slice(0, 2),
+      ...['finalJoinType', 'otherJoinType'].map((name) => ({
+        name,
+        type: { kind: 'text' } as const,
+        role: 'data' as const,
+      })),
+    ];
+    const cells = { finalJoinType: 'left', otherJoinType: null };
+    const [one] = listed(undefined, { rows: [row(1, 'current', cells)], columns }, undefined);
+    expect(one!.parts).toEqual(['left join']);
+  });
+});

@@ -1,0 +1,105 @@
+import { Component, computed, inject, input } from '@angular/core';
+import { Catalog } from '../live/catalog';
+import { OFFSET, PARTITION } from '../live/kinds';
+import { watchTable } from '../live/watch';
+import { Asked, type Sent } from './asked';
+import { BadgeMark } from './badge';
+import { ControlMessageShown } from './message';
+import { ProgressBar } from './progress';
+import { judgedOf, verdictBadge } from './words';
+import { verdictSentence } from './verdict-words';
+
+/** What became of the message that was sent here: its own row of the live table, no other. */
+@Component({
+  selector: 'app-verdict',
+  imports: [BadgeMark, ControlMessageShown, ProgressBar],
+  template: `
+    <div class="box" [class]="badge().tone">
+      <p class="what">
+        <app-badge [badge]="badge()" />
+        <app-control-message [text]="message()" />
+      </p>
+      <p role="status">{{ sentence() }}</p>
+      @if (judged()?.verdict === 'preparing') {
+        <app-progress-bar label="Preparation" [progress]="progress()" />
+      }
+      @if (judged()?.verdict === 'failed') {
+        <button
+          type="button"
+          class="app-button"
+          [disabled]="asked.sending()"
+          (click)="asked.send(sent().message)"
+        >
+          Try again
+        </button>
+      }
+    </div>
+  `,
+  styles: `
+    .box {
+      margin-top: 12px;
+      padding: 9px 12px 10px;
+      border: 1px solid var(--eg-line);
+      border-left: 3px solid var(--eg-line-strong);
+      border-radius: var(--eg-radius);
+      background: var(--eg-bg);
+    }
+    .good {
+      border-left-color: var(--eg-good);
+    }
+    .busy {
+      border-left-color: var(--eg-warn);
+    }
+    .bad {
+      border-left-color: var(--eg-bad);
+    }
+    p {
+      margin: 0 0 6px;
+      overflow-wrap: anywhere;
+    }
+    p:last-child {
+      margin-bottom: 0;
+    }
+    .what {
+      display: flex;
+      flex-wrap: wrap;
+      align-items: center;
+      gap: 4px 12px;
+    }
+  `,
+})
+export class Verdict {
+  readonly sent = input.required<Sent>();
+  readonly now = input.required<number>();
+  protected readonly asked = inject(Asked);
+  readonly #catalog = inject(Catalog);
+
+  readonly #watched = watchTable(() => {
+    const { partition, offset } = this.sent().place;
+    const is = (column: string, value: number) => ({ column, op: 'equals' as const, value });
+    return {
+      table: this.#catalog.control() ?? 'control_raw',
+      options: { filter: { and: [is(PARTITION, partition), is(OFFSET, offset)] }, limit: 1 },
+    };
+  });
+  protected readonly judged = computed(() => {
+    const row = this.#watched().snapshot?.rows[0];
+    return row && judgedOf(row);
+  });
+  protected readonly message = computed(() => JSON.stringify(this.sent().message));
+  protected readonly badge = computed(() => {
+    const verdict = this.judged()?.verdict;
+    return verdict ? verdictBadge(verdict) : ({ label: 'Sent', tone: 'busy' } as const);
+  });
+  protected readonly sentence = computed(() => {
+    const { status } = this.#watched();
+    // Whoever may not read the table would wait for ever.
+    if (status?.state === 'refused') return `It is sent. ${status.message}`;
+    return verdictSentence(this.judged(), this.#catalog.pipeline(), this.now());
+  });
+  protected readonly progress = computed(() => {
+    const number = this.judged()?.generation;
+    const one = this.#catalog.pipeline()?.generations.find((it) => it.generation === number);
+    return one?.progress ?? undefined;
+  });
+}
