@@ -61,6 +61,7 @@ def test_what_is_named_is_asked_for_and_the_rest_stays(
         (b'{"jointype": "left"}', "there is no 'jointype' to set; it can be one of usersTopic"),
         (b'{"joinType": "LEFT"}', 'joinType is "LEFT", expected one of asof, left, inner'),
         (b'{"joinType": ["left"]}', 'joinType is ["left"], expected one of asof, left, inner'),
+        (b'{"joinType": "left", "finalJoinType": "asof"}', "name the type of the same join"),
         (b'{"usersTopic": 7}', "usersTopic is 7, expected the name of a Kafka topic"),
         (b'{"usersTopic": "a b"}', 'usersTopic is "a b", expected the name of a Kafka topic'),
         (b'{"usersTopic": "payroll"}', "topic payroll is not allowed; control.allow has users"),

@@ -69,5 +69,7 @@ def test_what_is_asked_for_changes_topics_and_types_alone() -> None:
 
 
 def test_two_sources_never_read_one_topic() -> None:
-    with pytest.raises(DataError, match="users and accounts would both read topic accounts"):
+    with pytest.raises(
+        DataError, match="sources users and accounts would both read topic accounts"
+    ):
         asked(load(None, {}), Request({"users": "accounts"}))

@@ -126,7 +126,7 @@ def test_two_sources_never_read_one_topic(settings: Settings) -> None:
     bench.send('{"usersTopic": "accounts"}')
     assert bench.verdicts["0:0"] == (
         "invalid",
-        "Users and accounts would both read topic accounts.",
+        "Sources users and accounts would both read topic accounts.",
     )
     assert bench.docket.wanted == settings
 

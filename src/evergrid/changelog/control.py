@@ -23,6 +23,11 @@ def read_request(value: bytes | None, settings: Settings) -> Request:
     if unknown:
         known = ", ".join((*topics, *types))
         raise DataError(f"there is no {unknown[0][:80]!r} to set; it can be one of {known}")
+    both = [name for name in type_words(settings.joins).values() if fields.get(name) is not None]
+    for name in both:
+        long = f"{types[name]}JoinType"
+        if long != name and fields.get(long) is not None:
+            raise DataError(f"{name} and {long} name the type of the same join")
     request = Request(
         topics={
             source: _topic(settings, name, fields[name])

@@ -23,7 +23,7 @@ def asked(settings: Settings, request: Request) -> Settings:
     for name, source in sources.items():
         owner = owners.setdefault(source.topic, name)
         if owner != name:
-            raise DataError(f"{owner} and {name} would both read topic {source.topic}")
+            raise DataError(f"sources {owner} and {name} would both read topic {source.topic}")
     joins = {
         name: retyped(join, request.types.get(name, join.type), sources)
         for name, join in settings.joins.items()

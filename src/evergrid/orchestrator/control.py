@@ -9,10 +9,11 @@ import msgspec
 
 from evergrid.changelog.control import BY_HEADER
 from evergrid.changelog.manifest import Asked
+from evergrid.changelog.names import control_spec
 from evergrid.changelog.reader import Record, TopicReader
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.topics import NewTopicSpec, TopicInfo
+from evergrid.kafka.topics import TopicInfo
 from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge
 
@@ -90,12 +91,11 @@ class ControlTopic:
         self._look_at = 0.0
 
     def _topic(self) -> TopicInfo:
-        """The topic, made if it is missing: one partition, so that messages keep their order."""
+        """The topic, made if it is missing."""
         found = topics.describe(self._connection, [self._name])
         if self._name not in found:
-            replication = self._settings.internal_topics.replication
-            spec = NewTopicSpec(self._name, 1, replication, {"retention.ms": "-1"})
-            topics.create(self._connection, [spec])
+            own = self._settings.internal_topics
+            topics.create(self._connection, [control_spec(self._name, own)])
             found = topics.describe(self._connection, [self._name])
         return found[self._name]
 
