@@ -77,8 +77,8 @@ class Judge:
         return self._known[name][1]
 
 
-def _ids(table: Table, rows: oracle.Table, view: View) -> list[str]:
-    """The ids that a window must show, from top to bottom."""
+def model_of(table: Table, rows: oracle.Table) -> NaiveTable:
+    """The oracle's rows in a table that can be asked for windows."""
     decimals = {column.name for column in table.columns if column.type.kind is Kind.DECIMAL}
     model = NaiveTable(table)
     model.rows = {
@@ -88,6 +88,12 @@ def _ids(table: Table, rows: oracle.Table, view: View) -> list[str]:
         }
         for row_id, row in rows.items()
     }
+    return model
+
+
+def _ids(table: Table, rows: oracle.Table, view: View) -> list[str]:
+    """The ids that a window must show, from top to bottom."""
+    model = model_of(table, rows)
     order, where = view.get("order"), view.get("where")
     query = query_of(table.name, None, where, view.get("search", ""), order)
     _, chosen = model.window(query, Window(view.get("offset", 0), view.get("limit", 300)))

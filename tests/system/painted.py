@@ -14,7 +14,6 @@ from evergrid.config import load
 from evergrid.model.table import Role, Table
 from evergrid.model.types import FieldType, Kind
 from evergrid.testing import oracle
-from evergrid.testing.naive import NaiveTable
 from evergrid.testing.proxy import FaultProxy
 from evergrid.testing.scripted import START_MS, Script, Send, random_case
 from evergrid.testing.viewer import View
@@ -22,6 +21,7 @@ from evergrid.testing.world import World
 from evergrid.views.query import Window
 from tests.browser.reader import NUMBER
 from tests.system.gateways import GatewayProcess
+from tests.system.judging import model_of
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,7 @@ class Stage:
 
 def painted(table: Table, expected: oracle.Table, view: View) -> list[Mapping[str, str]]:
     """The lines of a view of a table with these rows."""
-    model = NaiveTable(table)
-    decimals = {one.name for one in table.columns if one.type.kind is Kind.DECIMAL}
-    model.rows = {
-        row_id: {
-            column: Decimal(str(value)) if value is not None and column in decimals else value
-            for column, value in row.items()
-        }
-        for row_id, row in expected.items()
-    }
+    model = model_of(table, expected)
     where, order = view.get("where"), view.get("order")
     query = query_of(table.name, None, where, view.get("search", ""), order)
     start, rows = model.window(query, Window(view.get("offset", 0), view.get("limit", 300)))

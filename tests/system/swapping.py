@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 from evergrid.changelog.codec import Row
 from evergrid.client import LiveWindow
@@ -23,6 +21,7 @@ from evergrid.testing.world import World
 from tests.system.conftest import PATIENCE, two_sources
 from tests.system.gateways import gateway_section
 from tests.system.judging import Judge as Oracle
+from tests.system.steady import Steady
 
 # In which columns the messages say which topic they were sent to.
 TELLING = {
@@ -66,11 +65,10 @@ class Load:
     def __init__(self, world: World, name: str, rng: random.Random) -> None:
         self._world = world
         self._rng = rng
-        self._over = threading.Event()
         self._lots = 0
         self.users = [f"users-{name}", f"users-{name}_v2"]
         self.accounts = [f"accounts-{name}", f"accounts-{name}_v2"]
-        self.problem: BaseException | None = None
+        self.steady = Steady(self.send)
 
     def make_topics(self) -> None:
         specs = [
@@ -97,26 +95,6 @@ class Load:
         value = b"not JSON" if rng.random() < _BAD else json.dumps(fields).encode()
         at = START_MS + self._lots * 200 + rng.randrange(_SPAN_MS)
         return Send(topic, rng.randrange(2), at, key.encode(), value)
-
-    @contextmanager
-    def going(self) -> Iterator[None]:
-        """All the while; a broker that is away is waited for."""
-        thread = threading.Thread(target=self._go)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._over.set()
-            thread.join()
-            self._over.clear()
-        assert self.problem is None, f"the producer failed: {self.problem}"
-
-    def _go(self) -> None:
-        try:
-            while not self._over.wait(0.2):  # the pace of the load
-                self.send()
-        except BaseException as error:
-            self.problem = error
 
 
 class Operator:

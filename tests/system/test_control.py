@@ -115,7 +115,7 @@ def test_five_swaps_under_load_with_viewers_and_a_browser(stage: Stage) -> None:
         table = TableReader(page, "final_ui")
         table.wait(table.lines, bool)
         page.evaluate(COUNT_BLANKS)
-        with stage.load.going():
+        with stage.load.steady.going():
             swap_five_times(operator)
         watch.wait_until_right(stage.judge)
         paints_what_is_right(stage, table)
@@ -174,7 +174,7 @@ def test_a_hundred_swaps_under_load_with_viewers(stage: Stage) -> None:
         audiences = at_all_gateways(stage, parts)
         watch = Watch(audiences)
         watch.wait_until_right(stage.judge)
-        with stage.load.going():
+        with stage.load.steady.going():
             for _ in range(100):
                 fields = {
                     "usersTopic": rng.choice(stage.load.users),

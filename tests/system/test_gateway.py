@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,6 +17,7 @@ from evergrid.testing.world import World
 from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 from tests.system.gateways import SERVING, GatewayProcess, free_port, gateway_section
 from tests.system.judging import Judge
+from tests.system.steady import Steady
 
 SEED = 20_261_121
 EAGER = Patience(first_wait=0.1, longest_wait=1.0)
@@ -50,8 +50,7 @@ class Producer:
         self._world = world
         self._rng = rng
         self._number = 0
-        self._over = threading.Event()
-        self.problem: BaseException | None = None
+        self.steady = Steady(self.send)
 
     def send(self) -> None:
         self._number += 1
@@ -65,29 +64,10 @@ class Producer:
         enough = len(self._world.messages) + count
 
         def sent() -> int:
-            assert self.problem is None, f"the producer failed: {self.problem}"
+            assert self.steady.problem is None, f"the producer failed: {self.steady.problem}"
             return len(self._world.messages)
 
         wait_for(sent, lambda now: now >= enough, PATIENCE)
-
-    @contextmanager
-    def going(self) -> Iterator[None]:
-        thread = threading.Thread(target=self._go)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._over.set()
-            thread.join()
-            self._over.clear()
-        assert self.problem is None, f"the producer failed: {self.problem}"
-
-    def _go(self) -> None:
-        try:
-            while not self._over.wait(0.2):  # the pace of the load
-                self.send()
-        except BaseException as error:
-            self.problem = error
 
 
 def test_windows_and_snapshots_equal_the_oracle_through_kills(
@@ -106,16 +86,16 @@ def test_windows_and_snapshots_equal_the_oracle_through_kills(
         try:
             producer.send()
             wait_until_right(judge, viewers)
-            with producer.going():
+            with producer.steady.going():
                 one_by_one(rng, producer, gateway, broker)
                 producer.wait_for_more(rng.randrange(20, 120))
         finally:
             pipeline.kill()
-        with producer.going():
+        with producer.steady.going():
             producer.wait_for_more(rng.randrange(20, 120))
         gateway.kill()
         with both(world) as running:
-            with producer.going():
+            with producer.steady.going():
                 producer.wait_for_more(rng.randrange(20, 120))
                 broker.kill()
                 broker.start()

@@ -109,7 +109,7 @@ def swap_and_kill(scene: Scene, rounds: list[tuple[str, str]]) -> None:
     """Each round asks for a change, and kills a part at a step of it."""
     changes = itertools.cycle(_CHANGES)
     with scene.open() as watch:
-        with scene.load.going():
+        with scene.load.steady.going():
             for step, victim in rounds:
                 print(f"{victim} at {step}")
                 fields = next(changes)

@@ -28,7 +28,7 @@ from evergrid.model.control import Verdict
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import decide, generations
-from evergrid.orchestrator.control import ControlTopic
+from evergrid.orchestrator.control import ControlReader
 from evergrid.orchestrator.docket import Docket
 from evergrid.orchestrator.heart import Heart
 from evergrid.orchestrator.offer import Offer
@@ -73,7 +73,7 @@ class Conductor:
         )
         self._retirement = Retirement(settings, self._registry, say)
         self._offer = Offer(settings, self._registry)
-        self._control = ControlTopic(settings, say)
+        self._control = ControlReader(settings, say)
         self._docket = Docket(settings, self._registry.manifest.asked)
         self._current: Supervisor | None = None
         self._preparation: Preparation | None = None

@@ -36,7 +36,7 @@ class Message(msgspec.Struct, frozen=True):
         return f"{self.partition}:{self.offset}"
 
 
-class ControlTopic:
+class ControlReader:
     """Follows the control topic; one that cannot be read is said once, and tried again."""
 
     def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
