@@ -66,7 +66,8 @@ class SecuredWorld:
         self._number = 0
         self.name = name
         self.listener = listener
-        self.needs = Needs((f"users-{name}", f"accounts-{name}"), f"eg-{name}")
+        control = f"control-{name}"
+        self.needs = Needs((f"users-{name}", f"accounts-{name}"), f"eg-{name}", control)
         section = house.section(listener, PIPELINE).document()
         self.world = self._world(
             folder / "pipeline", kafka or section, {"spark": {"batch": "5s", **(spark or {})}}
@@ -89,6 +90,7 @@ class SecuredWorld:
             "sources": two_sources(self.name),
             "joins": {"final": {"table": TABLE, "left": "users", "right": "accounts"}},
             "kafka": kafka,
+            "control": {"topic": self.needs.control},
             **more,
         }
         return World(folder, self._house.administration(), config)
