@@ -44,7 +44,7 @@ from tests.system.secured import (
 )
 
 EAGER = Patience(first_wait=0.1, longest_wait=1.0)
-TOKEN_SECONDS = 5.0
+TOKEN_SECONDS = 6.0
 LIFETIMES = 8
 WRONG = "not-the-right-one"
 LITERAL = "written-in-the-file-as-it-is"
@@ -116,11 +116,12 @@ def test_tokens_that_expire_every_few_seconds_and_an_endpoint_that_is_away(
         issued = tokens.issued - before
         print(f"tokens in {lifetimes:.1f} lifetimes: {issued}")
         assert {sight.state for sight in viewer.sights[seen:]} == {Live.LIVE}
-        assert "fell over" not in pipeline.said()
-        # A gateway has a reader and a pulse; a pipeline two writers, Spark's Java and a client for
-        # each look at the topics. Each asks once in four fifths of a token's time.
-        assert issued[GATEWAY] <= 4 * lifetimes + 4
-        assert issued[PIPELINE] <= 10 * lifetimes + 10
+        # A gateway has a reader and a pulse, each with a token of its own; a pipeline two writers,
+        # Spark's Java, and a client for each look at the topics. None asks more than three times
+        # in the time of a token, and no query falls again and again.
+        assert issued[GATEWAY] <= 3 * 2 * (lifetimes + 1)
+        assert issued[PIPELINE] <= 3 * 4 * (lifetimes + 1)
+        assert pipeline.said().count("fell over") <= 2
 
         tokens.stop()
         away = f"the token endpoint {tokens.url} cannot be reached. Check that it runs"
