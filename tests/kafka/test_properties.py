@@ -232,6 +232,7 @@ def test_java_is_given_the_name_of_the_handler_that_all_its_versions_know(
     endpoint = {"sasl.oauthbearer.token.endpoint.url": "https://idp/token"}
     given = java_properties(Connection("source", "broker:9092", endpoint | written))
     assert given["sasl.login.callback.handler.class"] == HANDLER
+    assert given["sasl.login.refresh.window.factor"] == "0.5"
 
 
 def test_a_handler_of_ones_own_is_left_to_java() -> None:

@@ -47,7 +47,7 @@ from tests.system.secured import (
 )
 
 EAGER = Patience(first_wait=0.1, longest_wait=1.0)
-TOKEN_SECONDS = 5.0
+TOKEN_SECONDS = 6.0
 LIFETIMES = 8
 WRONG = "not-the-right-one"
 LITERAL = "written-in-the-file-as-it-is"
@@ -123,11 +123,12 @@ def test_tokens_that_expire_every_few_seconds_and_an_endpoint_that_is_away(
         # A busy machine may be slow to answer; but nobody was ever shut out.
         stale = {s.message for s in viewer.sights[seen:] if s.state is not Live.LIVE}
         assert not [message for message in stale if "could not" in message or "token" in message]
-        assert "fell over" not in pipeline.said()
-        # A gateway has a reader and a pulse; a pipeline two writers, Spark's Java and a client for
-        # each look at the topics. Each asks once in four fifths of a token's time.
-        assert issued[GATEWAY] <= 4 * lifetimes + 4
-        assert issued[PIPELINE] <= 10 * lifetimes + 10
+        # A gateway has a reader and a pulse, each with a token of its own; a pipeline two writers,
+        # a reader, Spark's Java, and clients for its looks at topics, control topic and rows. None
+        # asks more than three times in the time of a token, and no query falls again and again.
+        assert issued[GATEWAY] <= 3 * 2 * (lifetimes + 1)
+        assert issued[PIPELINE] <= 3 * 7 * (lifetimes + 1)
+        assert pipeline.said().count("fell over") <= 2
 
         tokens.stop()
         away = f"the token endpoint {tokens.url} cannot be reached. Check that it runs"

@@ -57,9 +57,9 @@ class RecordWriter:
 class ManifestWriter:
     """The one who may say what is current."""
 
-    def __init__(self, connection: Connection, prefix: str) -> None:
+    def __init__(self, writer: RecordWriter, prefix: str) -> None:
         self._topic = manifest_topic(prefix)
-        self._writer = RecordWriter(connection)
+        self._writer = writer
 
     def generation(self, generation: Generation) -> None:
         self._write(*manifest.encode_generation(generation))
@@ -97,8 +97,8 @@ class ManifestWriter:
 class TableWriter:
     """Writes rows of a table that belongs to no generation."""
 
-    def __init__(self, connection: Connection, target: TableTopic) -> None:
-        self._writer = RecordWriter(connection)
+    def __init__(self, writer: RecordWriter, target: TableTopic) -> None:
+        self._writer = writer
         self._target = target
 
     def put(self, row: Row) -> None:

@@ -14,6 +14,7 @@ from evergrid.config.settings import Connection
 from evergrid.kafka import jaas
 from evergrid.kafka.words import (
     DEFAULT_STORE_TYPE,
+    EARLY,
     EXTENSION,
     HANDLER,
     IMPLIED,
@@ -22,6 +23,7 @@ from evergrid.kafka.words import (
     OIDC_HANDLER,
     OIDC_HANDLERS,
     OURS,
+    REFRESH,
     REMEDIES,
     STORES,
     TLS_VERSIONS,
@@ -52,6 +54,7 @@ def java_properties(connection: Connection) -> dict[str, str]:
     default = OIDC_HANDLER if TOKEN_ENDPOINT in properties else ""
     if properties.get(HANDLER, default) in OIDC_HANDLERS:
         properties[HANDLER] = OIDC_HANDLER
+        properties.setdefault(REFRESH, EARLY)
     return properties
 
 

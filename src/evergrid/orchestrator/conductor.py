@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from evergrid.changelog.reader import load_manifest
-from evergrid.changelog.writer import ManifestWriter, TableWriter
+from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.diagnosis import ShutOut, Step
@@ -59,17 +59,18 @@ class Conductor:
         self._workshop = Workshop(settings, jars, say, spark_started)
         connection, prefix = settings.kafka.internal, settings.internal_topics.prefix
         system = generations.make_system_topics(settings)
-        writer = ManifestWriter(connection, prefix)
+        records = RecordWriter(connection)
+        writer = ManifestWriter(records, prefix)
         writer.system(system)
         # A writer of its own: when the broker is away, both wait, and neither for the other.
-        self._heart = Heart(ManifestWriter(connection, prefix))
+        self._heart = Heart(ManifestWriter(RecordWriter(connection), prefix))
         tables = settings.system_tables
-        self._verdicts = TableWriter(connection, system[tables.control_raw])
+        self._verdicts = TableWriter(records, system[tables.control_raw])
         self._registry = Registry(
             settings,
             load_manifest(connection, prefix),
             writer,
-            TableWriter(connection, system[tables.orchestrator_status]),
+            TableWriter(records, system[tables.orchestrator_status]),
         )
         self._retirement = Retirement(settings, self._registry, say)
         self._offer = Offer(settings, self._registry)

@@ -17,7 +17,7 @@ from evergrid.changelog.names import (
     system_topic,
     table_topic,
 )
-from evergrid.changelog.writer import ManifestWriter, TableWriter
+from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.sending import Sender
@@ -41,7 +41,8 @@ class HandwrittenPipeline:
         self.quarantine = self._system(settings.quarantine())
         self.control_raw = self._system(settings.control_raw())
         topics.create(self._connection, [manifest_spec(own), self._spec(self.quarantine)])
-        self._manifest = ManifestWriter(self._connection, own.prefix)
+        self._records = RecordWriter(self._connection)
+        self._manifest = ManifestWriter(self._records, own.prefix)
         self._manifest.system({self.quarantine.table.name: self.quarantine})
         self._sender = Sender(self._connection)
 
@@ -90,7 +91,7 @@ class HandwrittenPipeline:
             "_partition": partition,
             "_offset": offset,
         }
-        TableWriter(self._connection, self.control_raw).put(row)
+        TableWriter(self._records, self.control_raw).put(row)
 
     def tell(self, generation: Generation, progress: Progress) -> None:
         """How far a preparation is."""
