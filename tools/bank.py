@@ -18,14 +18,17 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from evergrid.changelog.manifest import Manifest
 from evergrid.config import load
 from evergrid.demo.events import events
 from evergrid.gateway.tables.deliveries import TableInfo
-from evergrid.model.generation import Generation, State, TableTopic, Times
+from evergrid.model.control import Verdict
+from evergrid.model.generation import Progress, State, Times
+from evergrid.model.table import Column
+from evergrid.model.types import TEXT
 from evergrid.testing import oracle
 from evergrid.testing.engine import LocalEngine
 from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.pipeline import LocalPipeline
 
 START_MS = 1_770_109_200_000  # 2026-02-03 09:00 in UTC
 KEY_NAME = "demo"
@@ -35,6 +38,7 @@ _RATE = 25.0
 _SEED = 7
 _INSTANCE = "5e1f0a7c2b94d638"
 _RECENT_SECONDS = 5
+_MINUTE = 60 * 1_000_000
 
 _SETTINGS = load(None, {})
 _TABLES = (*_SETTINGS.raw_tables(), *_SETTINGS.joined_tables(), _SETTINGS.quarantine())
@@ -52,6 +56,8 @@ class Bank:
         for table in _TABLES:
             number = 0 if table == _SETTINGS.quarantine() else GENERATION
             gateway.place(table, self._between(table.name, 0, second), number)
+        self._pipeline = LocalPipeline(gateway, _SETTINGS)
+        _tell_past(self._pipeline)
         self._tell()
 
     @property
@@ -77,6 +83,28 @@ class Bank:
         changed = [{**row, "balance": f"{float(str(row['balance'])) - 12.5:.2f}"} for row in rows]
         self.gateway.upsert(joined.name, changed)
 
+    def prepare(self, offset: int) -> None:
+        """What was just asked for is on its way."""
+        now = self.now * 1_000_000
+        self._pipeline.judge(
+            offset, _OTHER, Verdict.PREPARING, generation=4, by=f"key {KEY_NAME}", asked_at=now
+        )
+        step = Progress("writing the past of final_ui", 4_213, 9_870)
+        self._pipeline.put(4, State.PREPARING, _OTHER, progress=step, times=Times(created=now))
+
+    def lose_email(self) -> None:
+        """Another pipeline, whose users have a country and no email."""
+        (joined,) = _SETTINGS.joined_tables()
+        columns = [column for column in joined.columns if column.name != "email"]
+        columns.insert(2, Column("country", TEXT))
+        rows = [
+            {**{name: row[name] for name in row if name != "email"}, "country": country}
+            for row, country in zip(
+                self._between(joined.name, 0, self._second), itertools.cycle(_COUNTRIES)
+            )
+        ]
+        self.gateway.place(msgspec.structs.replace(joined, columns=tuple(columns)), rows, 4)
+
     def _between(self, table: str, after: int, second: int) -> Rows:
         """Rows of these seconds; those that were late at the beginning are of the first one."""
         begin, end = ((START_MS + moment * 1000) * 1000 for moment in (after, second))
@@ -90,7 +118,9 @@ class Bank:
         lag = 0.041 + 0.012 * math.sin(self._second / 4) + 0.006 * math.sin(self._second * 1.7)
         self._engine.rates = {name: count / _RECENT_SECONDS for name, count in rates.items()}
         self._engine.lag_seconds = lag
-        self._engine.manifest = _manifest(self.now * 1_000_000)
+        self._engine.manifest = msgspec.structs.replace(
+            self._engine.manifest, current=GENERATION, pulse=self.now * 1_000_000
+        )
 
 
 class BankEngine(LocalEngine):
@@ -110,7 +140,9 @@ class BankEngine(LocalEngine):
     async def tables(self) -> Sequence[TableInfo]:
         return [
             msgspec.structs.replace(
-                info, changes_per_second=self.rates[info.name], lag_seconds=self.lag_seconds
+                info,
+                changes_per_second=self.rates.get(info.name, 0.0),
+                lag_seconds=self.lag_seconds,
             )
             for info in await super().tables()
         ]
@@ -121,7 +153,7 @@ def open_bank(folder: Path, second: int = SECONDS) -> Iterator[Bank]:
     """A gateway with all that has happened until then."""
     gateway = LocalGateway(folder)
     gateway.engine = engine = BankEngine(gateway.settings.limits.views)
-    gateway.new_key(KEY_NAME)
+    gateway.new_key(KEY_NAME, control=True)
     with gateway:
         yield Bank(gateway, engine, second)
 
@@ -150,23 +182,48 @@ def _messages() -> Iterator[oracle.Message]:
         yield oracle.Message(*place, event.key, event.value)
 
 
-def _manifest(now_us: int) -> Manifest:
-    tables = {
-        table.name: TableTopic(table, f"evergrid.g{GENERATION}.{table.name}", 2)
-        for table in _TABLES
-        if table != _SETTINGS.quarantine()
-    }
+# What was asked for before the story begins: who, what, its verdict, and minutes until then.
+_OTHER = {"usersTopic": "users_v2", "joinType": "asof"}
+_PAST: Sequence[tuple[str, Mapping[str, str] | str, Verdict, str, int | None, int]] = (
+    ("key operations", _OTHER, Verdict.APPLIED, "", 2, 12),
+    (
+        "mei@console",
+        "usersTopic = users_v2",
+        Verdict.INVALID,
+        "It is not valid JSON.",
+        None,
+        4,
+    ),
+    ("key operations", {"usersTopic": "users", "joinType": "left"}, Verdict.APPLIED, "", 3, 0),
+)
+_COUNTRIES = ("Japan", "Norway", "Peru", "Kenya", "Portugal")
+
+
+def _tell_past(pipeline: LocalPipeline) -> None:
+    """Three generations: one is gone, one was replaced and is kept, one runs."""
     began = START_MS * 1000
-    generation = Generation(
-        number=GENERATION,
-        state=State.CURRENT,
-        sources=_SETTINGS.sources,
-        joins=_SETTINGS.joins,
-        topics={},
-        tables=tables,
-        times=Times(created=began, ready=began + 9_000_000, current=began + 9_400_000),
-    )
-    return Manifest({GENERATION: generation}, GENERATION, {}, now_us)
+    for offset, (by, asked, verdict, reason, generation, minutes) in enumerate(_PAST):
+        at = began - minutes * _MINUTE
+        decided = at + 9_400_000 if generation else at + 20_000
+        pipeline.judge(
+            offset,
+            asked,
+            verdict,
+            reason=reason,
+            generation=generation,
+            by=by,
+            partition=1,  # not where messages of the pictures go
+            asked_at=at,
+            decided=decided,
+        )
+    long_ago, before = began - 90 * _MINUTE, began - 12 * _MINUTE
+    first = Times(created=long_ago, ready=long_ago, current=long_ago, ended=before)
+    second = Times(created=before, ready=before, current=before, ended=began + 9_400_000)
+    third = Times(created=began, ready=began + 9_000_000, current=began + 9_400_000)
+    pipeline.put(1, State.RETIRING, rows=48_210, times=first)
+    pipeline.forget(1)
+    pipeline.put(2, State.RETIRING, _OTHER, rows=9_631, times=second)
+    pipeline.put(GENERATION, State.CURRENT, rows=9_870, times=third)
 
 
 def _ts(row: Mapping[str, oracle.Value]) -> int:

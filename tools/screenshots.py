@@ -52,6 +52,7 @@ class Screen(msgspec.Struct, frozen=True):
 
 
 DESK = Screen(1280, 800)
+CONTROL = Screen(1280, 1130)
 PHONE = Screen(390, 844, scale=2, touched=True)
 
 
@@ -136,6 +137,49 @@ def minute_passed(page: Page, bank: Bank) -> None:
     other.close()
 
 
+def tables_are_seen(page: Page, bank: Bank) -> None:
+    """As `minute_passed`, with the figures of the tables in view."""
+    minute_passed(page, bank)
+    page.get_by_role("region", name="users_ui").evaluate(
+        "(card) => card.closest('main').scrollBy(0, card.getBoundingClientRect().top - 60)"
+    )
+
+
+def chosen(page: Page, _bank: Bank) -> None:
+    """Somebody is about to change the pipeline."""
+    page.get_by_label("Topic of users").select_option("users_v2")
+    page.get_by_role("radio", name="as-of").check()
+    expect(page.get_by_role("button", name="Switch to users_v2, as-of join")).to_be_enabled()
+    expect(page.get_by_text("kept until")).to_be_visible()
+    page.mouse.move(0, 0)
+
+
+def prepared(page: Page, bank: Bank) -> None:
+    """Somebody has, and it is on its way."""
+    chosen(page, bank)
+    page.get_by_role("button", name="Switch to users_v2, as-of join").click()
+    expect(page.get_by_text("It is sent.")).to_be_visible()
+    bank.prepare(len(bank.gateway.handed_over) - 1)
+    expect(page.get_by_role("progressbar", name="Preparation of generation 4")).to_be_visible()
+    expect(page.get_by_role("progressbar", name="Preparation", exact=True)).to_be_visible()
+    page.mouse.move(0, 0)
+
+
+def control_is_seen(page: Page, bank: Bank) -> None:
+    """As `chosen`, with the form in view."""
+    chosen(page, bank)
+    page.get_by_role("region", name="Change the pipeline").evaluate(
+        "(card) => card.closest('main').scrollBy(0, card.getBoundingClientRect().top - 60)"
+    )
+
+
+def columns_went(page: Page, bank: Bank) -> None:
+    rows_are_there(page, bank)
+    bank.lose_email()
+    expect(page.get_by_text("This table has no column email now.")).to_be_visible()
+    rows_are_there(page, bank)
+
+
 def stale(page: Page, bank: Bank) -> None:
     rows_are_there(page, bank)
     since = (bank.now - 42) * 1_000_000
@@ -183,6 +227,10 @@ RICH = _filter(
     {"column": "accountType", "op": "equals", "value": "savings"},
     {"column": "age", "op": "between", "value": [30, 59]},
 )
+WITH_EMAIL = _filter(
+    {"column": "accountType", "op": "equals", "value": "savings"},
+    {"column": "email", "op": "contains", "value": "example.com"},
+)
 SHOTS = {
     "login": Shot("/", asked_for_a_key, logged_in=False),
     "refused": Shot("/", refused, logged_in=False, themes=LIGHT),
@@ -193,7 +241,9 @@ SHOTS = {
     "columns": Shot("/tables/final_ui", columns_are_open, themes=LIGHT),
     "details": Shot("/tables/final_ui?row=840", details_are_open),
     "quarantine": Shot("/quarantine", message_is_open),
-    "status": Shot("/status", minute_passed, paused=True),
+    "status": Shot("/status", tables_are_seen, paused=True),
+    "control": Shot("/status", prepared, CONTROL),
+    "lapse": Shot(f"/tables/final_ui?order=-balance&{WITH_EMAIL}", columns_went, themes=LIGHT),
     "stale": Shot("/tables/final_ui?follow=1", stale),
     "offline": Shot("/", cut_off),
     "no-table": Shot("/tables/orders_ui", waiting, themes=LIGHT),
@@ -201,7 +251,8 @@ SHOTS = {
     "phone-table": Shot("/tables/final_ui?follow=1", screen=PHONE),
     "phone-details": Shot("/tables/final_ui?row=840", details_are_open, PHONE),
     "phone-menu": Shot("/tables/final_ui", unfolded, PHONE, themes=LIGHT),
-    "phone-status": Shot("/status", minute_passed, PHONE, paused=True, themes=LIGHT),
+    "phone-status": Shot("/status", tables_are_seen, PHONE, paused=True, themes=LIGHT),
+    "phone-control": Shot("/status", control_is_seen, PHONE, themes=LIGHT),
 }
 
 

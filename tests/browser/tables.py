@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from evergrid.changelog.manifest import Manifest
 from evergrid.config import load
-from evergrid.model.generation import State, Times
+from evergrid.model.control import Verdict
+from evergrid.model.generation import Progress, State, Times
 from evergrid.model.table import Column, Role, Table
 from evergrid.model.types import INTEGER, TEXT, TIMESTAMP, FieldType, Kind
 from evergrid.testing.engine import Cell
@@ -109,6 +110,29 @@ def place_all(gateway: LocalGateway, rows: int = 50) -> LocalPipeline:
     pipeline.put(1, State.READY, times=Times(created=START, ready=START + SECOND), rows=rows)
     pipeline.switch(1)
     return pipeline
+
+
+def place_story(pipeline: LocalPipeline) -> None:
+    """Messages of every verdict, and generations in every state."""
+    asked = {"usersTopic": "users_v2", "joinType": "asof"}
+    for offset, verdict in enumerate(Verdict):
+        at = START + offset * SECOND
+        reason = f"A reason why it is {verdict.value}."
+        pipeline.judge(offset, asked, verdict, reason=reason, generation=2, asked_at=at)
+    pipeline.judge(99, "no JSON at all: " + "x" * 300, Verdict.INVALID, reason="It is no JSON.")
+    error = "topic users_v2 does not exist. Create it, or ask for another."
+    for number, state in enumerate(State, 2):
+        if state is State.CURRENT:
+            continue
+        pipeline.put(
+            number,
+            state,
+            asked,
+            progress=Progress("writing the past of final_ui", 42_000, 100_000),
+            error=error if state is State.FAILED else "",
+            rows=1_234_567,
+            times=Times(created=START, ready=START, current=START, ended=START),
+        )
 
 
 def million() -> pa.RecordBatch:

@@ -66,8 +66,9 @@ def test_three_tables_are_one_connection_and_one_view_each(visitor: Visitor) -> 
     shows(page, "Person 50")
     assert len(visitor.sockets) == 1
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Status").click()
-    nobody = {"connections": "1", "views": "0", "windows": "0", "subscribers": "0"}
-    wanted = nobody | dict.fromkeys(TABLES, "0")
+    # The lists of generations and of control messages.
+    lists = {"connections": "1", "views": "2", "windows": "2", "subscribers": "2"}
+    wanted = lists | dict.fromkeys(TABLES, "0")
     wait_for(page, lambda: views(visitor.gateway), lambda seen: seen == wanted)
 
 

@@ -91,10 +91,22 @@ def test_a_link_that_was_cut_is_said_to_be(visitor: Visitor) -> None:
     TableReader(page, "final_ui").shows("balance", "3,990.50")
 
 
-def test_a_column_that_there_is_not_is_said_and_a_way_out_offered(visitor: Visitor) -> None:
-    table = TableReader(visitor.open("/tables/final_ui?order=colour"), "final_ui")
+def test_what_names_a_column_that_there_is_not_is_left_out_and_said(visitor: Visitor) -> None:
+    page = visitor.open("/tables/final_ui?order=-balance,colour")
+    table = TableReader(page, "final_ui")
+    sentence = "This table has no column colour now. Taken out: order by colour."
+    expect(table.region.get_by_text(sentence)).to_be_visible()
+    table.shows("balance", "3,990.50", "3,980.50")
+    wait_for(page, lambda: words(page).get("order"), lambda order: order == "-balance")
+
+
+def test_what_the_gateway_refuses_is_said_and_a_way_out_offered(visitor: Visitor) -> None:
+    filters = '[{"column":"ts","op":"less","value":"2026-01-01T00:00:00"}]'
+    table = TableReader(visitor.open(f"/tables/final_ui?filter={filters}"), "final_ui")
     expect(table.status).to_have_text("Not understood")
-    expect(table.region.get_by_text("there is no column 'colour'")).to_be_visible()
+    expect(table.region.get_by_text("a time with its zone")).to_be_visible()
+    table.press("Clear search, filters and order")
+    table.shows("name", "Person 0")
 
 
 def test_an_address_that_no_page_has(visitor: Visitor) -> None:

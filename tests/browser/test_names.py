@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.reader import TableReader
+from tests.browser.tables import place_all, place_story
 from tests.browser.visitor import Visitor
 
 WORKED = (
@@ -44,6 +45,17 @@ def test_a_page_has_names_a_title_and_one_heading(visitor: Visitor, path: str) -
     assert page.locator("html").get_attribute("lang") == "en"
     current = page.get_by_role("navigation", name="Pages").locator("[aria-current=page]")
     expect(current).to_have_count(1)
+
+
+def test_the_form_the_lists_and_the_notice_have_names(visitor: Visitor) -> None:
+    place_story(place_all(visitor.gateway))
+    page = visitor.open("/status", visitor.gateway.secrets["ops"])
+    expect(page.get_by_role("group", name="Join type of final")).to_be_visible()
+    lists = page.get_by_role("main").get_by_role("list")
+    expect(lists.and_(page.get_by_label("Control messages"))).to_have_count(1)
+    expect(lists.and_(page.get_by_label("Generations"))).to_have_count(1)
+    expect(page.get_by_text("A new pipeline is being prepared").first).to_be_visible()
+    assert nameless(page) == []
 
 
 def test_what_opens_has_names_too(visitor: Visitor) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from evergrid.testing.gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader
-from tests.browser.tables import user
+from tests.browser.tables import place_all, place_story, user
 from tests.browser.visitor import Visitor
 
 WIDTH = 360
@@ -39,6 +39,22 @@ def test_no_page_is_wider_than_the_screen(phone: Visitor, path: str) -> None:
     page = phone.open(path)
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     expect(page.get_by_text("Connected", exact=False).first).to_be_attached()
+    fits(page)
+
+
+def test_the_pipeline_is_changed_by_taps(phone: Visitor) -> None:
+    place_story(place_all(phone.gateway))
+    page = phone.open("/status", phone.gateway.secrets["ops"])
+    page.get_by_label("Topic of accounts").select_option("accounts_v2")
+    page.get_by_role("radio", name="inner").tap()
+    fits(page)
+    page.get_by_role("button", name="Switch to accounts_v2, inner join").tap()
+    expect(page.get_by_text("It is sent.")).to_be_visible()
+    page.get_by_role("button", name="Show 3 more").tap()
+    fits(page)
+    page.get_by_role("button", name="Menu").tap()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="final_ui").tap()
+    expect(page.get_by_text("A new pipeline is being prepared").first).to_be_visible()
     fits(page)
 
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from evergrid.testing.gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, wait_for
+from tests.browser.tables import place_all, place_story
 
 READABLE = 4.5  # the contrast that WCAG 2 asks of texts
 
@@ -77,6 +78,21 @@ def test_every_page_follows_the_system_and_can_be_read(
         expect(page).to_have_title(f"{link} – Evergrid")
         worst = page.evaluate(CONTRASTS)[:3]
         assert worst[0][0] >= READABLE, f"{link}: {worst}"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_verdict_and_every_state_can_be_read(
+    gateway: LocalGateway, visiting: Visiting, scheme: str
+) -> None:
+    place_story(place_all(gateway))
+    page = visiting(gateway, color_scheme=scheme).open("/status", gateway.secrets["ops"])
+    expect(page.get_by_role("button", name="Keep what runs")).to_be_visible()
+    page.get_by_role("button", name="Show 3 more").click()
+    expect(page.get_by_text("Superseded", exact=True)).to_be_visible()
+    expect(page.get_by_text("Replaced", exact=True)).to_be_visible()
+    expect(page.get_by_text("A new pipeline is being prepared").first).to_be_visible()
+    worst = page.evaluate(CONTRASTS)[:3]
+    assert worst[0][0] >= READABLE, worst
 
 
 def test_one_may_like_it_otherwise_and_that_is_remembered(

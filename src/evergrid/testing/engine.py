@@ -37,6 +37,7 @@ class LocalEngine:
         self.ready = True
         self.manifest = Manifest()
         self.down = ""
+        self.silent = ""
         self._stores: dict[str, TableStore] = {}
         self._changes: dict[str, int] = {}
         self._states: dict[str, Condition] = {}
@@ -72,7 +73,7 @@ class LocalEngine:
         return [self._info(name, self._stores[name]) for name in sorted(self._stores)]
 
     async def pipeline(self) -> PipelineInfo:
-        return pipeline_info(self.manifest, self.down, "")
+        return pipeline_info(self.manifest, self.down, self.silent)
 
     async def export(self, query: Query, window: Window | None) -> AsyncIterator[pa.RecordBatch]:
         store = self._stores.get(query.table)

@@ -118,10 +118,11 @@ class LocalPipeline:
         reason: str = "",
         generation: int | None = None,
         by: str = "key ops",
+        partition: int = 0,
         asked_at: int = 0,
         decided: int = 0,
     ) -> None:
-        """What became of the control message at this offset of partition 0."""
+        """What became of the control message at this offset."""
         now = time.time_ns() // 1000
         row = {
             "message": message if isinstance(message, str) else json.dumps(message),
@@ -131,7 +132,7 @@ class LocalPipeline:
             "by": by or None,
             "decided": decided or now,
             "ts": asked_at or now,
-            "_partition": 0,
+            "_partition": partition,
             "_offset": offset,
         }
         self._gateway.upsert(self.settings.control_raw().name, [row])

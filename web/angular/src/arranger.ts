@@ -34,14 +34,22 @@ export class Arranger {
   restart(options: ArrangerOptions): void {
     this.options = options;
     this.arranged = [];
-    if (this.columns.length) this.apply(this.columns);
+    if (this.columns.length) this.apply(this.columns, this.widths);
   }
 
   /** Follows a table's columns: new ones come, others go, the rest stays as it was arranged. */
   take(snapshot: Snapshot): void {
     if (sameColumns(snapshot.columns, this.columns)) return;
-    this.measure(snapshot);
-    this.apply(snapshot.columns);
+    const room = this.viewer.room(snapshot.total);
+    const fitting = new Map(
+      snapshot.columns.map((one) => [one.name, fittingWidth(one, snapshot.rows)]),
+    );
+    const shown = snapshot.columns.filter((one) => isShownAtFirst(one, this.options.columns));
+    this.widths = spread(shown, fitting, room);
+    const others = this.standing(snapshot.columns);
+    const fresh = shown.filter(({ name }) => !others.has(name));
+    const taken = [...others.values()].reduce((sum, width) => sum + width, 0);
+    this.apply(snapshot.columns, others.size ? spread(fresh, fitting, room - taken) : this.widths);
   }
 
   forget(): void {
@@ -84,10 +92,11 @@ export class Arranger {
     this.options.memory?.keep(this.arranged);
   }
 
-  private apply(columns: readonly Column[]): void {
+  /** `widths` are for columns that come; those that stay keep theirs. */
+  private apply(columns: readonly Column[], widths: ReadonlyMap<string, number>): void {
     this.columns = columns;
     const { columns: wanted, memory } = this.options;
-    const widthOf = (column: Column): number => this.widths.get(column.name) ?? 120;
+    const widthOf = (column: Column): number => widths.get(column.name) ?? 120;
     this.viewer.setColumns(columns, { columns: wanted, widthOf });
     if (memory) this.arranged = memory.recall();
     const names = atFirst(columns, wanted).map(({ name }) => name);
@@ -95,10 +104,11 @@ export class Arranger {
     this.viewer.api.applyColumnState({ state, applyOrder: true });
   }
 
-  private measure({ columns, rows, total }: Snapshot): void {
-    const fitting = new Map(columns.map((one) => [one.name, fittingWidth(one, rows)]));
-    const shown = columns.filter((one) => isShownAtFirst(one, this.options.columns));
-    this.widths = spread(shown, fitting, this.viewer.room(total));
+  /** The columns that are shown and stay, with their widths; none while there are no columns. */
+  private standing(columns: readonly Column[]): ReadonlyMap<string, number> {
+    const names = new Set(this.columns.length ? columns.map(({ name }) => name) : []);
+    const shown = this.list().filter(({ name, hidden }) => names.has(name) && !hidden);
+    return new Map(shown.map(({ name, width }) => [name, width ?? 0]));
   }
 
   private firstStates() {

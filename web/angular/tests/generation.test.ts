@@ -101,6 +101,16 @@ describe('columns of another generation', () => {
     },
   );
 
+  test('take the room that others have left', async () => {
+    await live();
+    const edge = (): number => stand.header('ts').getBoundingClientRect().right;
+    const [before, age] = [edge(), stand.header('age').offsetWidth];
+    await place(2, ['name'], [CITY], { city: 'Kyoto' });
+    await has('#', 'city', 'age', 'balance', 'score', 'member', 'ts');
+    expect(edge()).toBe(before);
+    expect(stand.header('age').offsetWidth).toBe(age);
+  });
+
   test('have other types, and are shown as these', async () => {
     await live({ columns: ['age', 'score'] });
     expect(stand.cell(3, 'age').classList).toContain('eg-numeric');

@@ -1,4 +1,12 @@
-import { Component, computed, inject, input, signal } from '@angular/core';
+import {
+  afterNextRender,
+  Component,
+  computed,
+  inject,
+  Injector,
+  input,
+  signal,
+} from '@angular/core';
 import { RouterLink } from '@angular/router';
 import { Catalog } from '../live/catalog';
 import { watchTable } from '../live/watch';
@@ -29,6 +37,7 @@ export class GenerationList {
   readonly #catalog = inject(Catalog);
   readonly #asked = inject(Asked);
   readonly #choices = inject(Choices);
+  readonly #injector = inject(Injector);
   readonly #limit = signal(FIRST);
 
   protected readonly table = this.#catalog.generations;
@@ -65,8 +74,10 @@ export class GenerationList {
   /** Puts it into the form, where it is to be sent from. */
   protected choose(wish: Readonly<Record<string, string>>): void {
     this.#asked.wish.set(wish);
-    document.getElementById('control')?.scrollIntoView({ block: 'center' });
-    document.querySelector<HTMLElement>('app-control-panel button[type=submit]')?.focus();
+    // The button can take the focus only when it is drawn anew.
+    const focus = (): void =>
+      document.querySelector<HTMLElement>('app-control-panel [type=submit]')?.focus();
+    afterNextRender(focus, { injector: this.#injector });
   }
 
   #facts({ state, rows, changed, keptUntil }: Listed): readonly string[] {
