@@ -115,6 +115,16 @@ def test_a_kill_makes_open_messages_be_read_again_and_no_others(settings: Settin
     assert again.wanted == bench.wanted
 
 
+def test_what_is_read_twice_is_judged_once(settings: Settings) -> None:
+    docket = Docket(settings, Asked())
+    message = Message(0, 0, 0, b'{"joinType": "inner"}', "")
+    docket.take([message], "id")
+    docket.preparing(2)
+    docket.take([message, Message(0, 1, 0, b"garbage", "")], "id")
+    verdicts = {row_id: row["verdict"] for row_id, row in docket.rows().items()}
+    assert verdicts == {"0:0": "preparing", "0:1": "invalid"}
+
+
 def test_another_topic_of_the_same_name_begins_anew(settings: Settings) -> None:
     docket = Docket(settings, Asked("old", {0: 9}, {"users": "users_v2"}))
     docket.take([Message(0, 0, 0, b"garbage", "")], "new")

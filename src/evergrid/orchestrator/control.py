@@ -73,22 +73,22 @@ class ControlReader:
         """What has come since."""
         if time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + _LOOK_SECONDS
-            if self._is_another():
+            if self._reader is None or self._is_another():
                 self.close()
+                return self.open(asked)
         if self._reader is None:
-            return self.open(asked) if time.monotonic() >= self._look_at else []
+            return []
         try:
             return [_message(record) for record in self._reader.read(0.0)]
         except LinkError as error:
             self.close()
-            self._note(error.sentence())
+            self._note(f"{error.sentence()} Until then nothing can be changed by messages.")
             return []
 
     def close(self) -> None:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
-        self._look_at = 0.0
 
     def _topic(self) -> TopicInfo:
         """The topic, made if it is missing."""

@@ -55,6 +55,8 @@ class Docket:
         if topic_id != self._topic_id:
             self._topic_id, self._next = topic_id, {}
         for message in messages:
+            if message.offset < self._next.get(message.partition, 0):
+                continue  # read again after the reader was made anew
             self._next[message.partition] = message.offset + 1
             try:
                 request = read_request(message.value, self._settings).over(self._request)

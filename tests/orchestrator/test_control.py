@@ -1,0 +1,100 @@
+"""The control topic is followed from its first message on, whatever becomes of it meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from evergrid.changelog.control import BY_HEADER
+from evergrid.changelog.manifest import Asked
+from evergrid.config import load
+from evergrid.config.settings import Settings
+from evergrid.kafka import topics
+from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.kafka.sending import Sender
+from evergrid.orchestrator.control import ControlReader, Message
+
+LIMIT = 120.0
+TOPIC = "evergrid-control"
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(tmp_path_factory.mktemp("kafka")) as running:
+        yield running
+
+
+@pytest.fixture
+def settings(broker: EmbeddedBroker) -> Settings:
+    return load(None, {"EVERGRID_KAFKA__BOOTSTRAP": broker.bootstrap})
+
+
+def send(settings: Settings, *values: bytes) -> None:
+    sender = Sender(settings.kafka.control)
+    for value in values:
+        sender.send(TOPIC, value, headers={BY_HEADER: "a test"})
+    sender.flush()
+
+
+def hear(reader: ControlReader, count: int) -> list[Message]:
+    """So many messages, as they come."""
+    heard: list[Message] = []
+    deadline = time.monotonic() + LIMIT
+    while len(heard) < count:
+        assert time.monotonic() < deadline, heard
+        heard += reader.hear(Asked())
+    return heard
+
+
+def test_it_is_made_read_from_where_it_was_left_and_read_again_when_made_anew(
+    settings: Settings, broker: EmbeddedBroker
+) -> None:
+    said: list[str] = []
+    reader = ControlReader(settings, said.append)
+    assert reader.open(Asked()) == []
+    assert topics.partitions(settings.kafka.control)[TOPIC] == 1
+    send(settings, b"first", b"second")
+    heard = hear(reader, 2)
+    assert [(one.row_id, one.value, one.by) for one in heard] == [
+        ("0:0", b"first", "a test"),
+        ("0:1", b"second", "a test"),
+    ]
+    before = reader.topic_id
+    reader.close()
+
+    again = ControlReader(settings, said.append)
+    past = again.open(Asked(before, {0: 1}))
+    assert [one.value for one in past] == [b"second"], "the first was acted on"
+
+    broker.kill()
+    broker.start()
+    send(settings, b"third")
+    assert [one.value for one in hear(again, 1)] == [b"third"]
+
+    topics.delete(settings.kafka.control, [TOPIC])
+    deadline = time.monotonic() + LIMIT
+    while again.topic_id == before:  # it is made anew, and followed
+        assert time.monotonic() < deadline
+        assert again.hear(Asked(before, {0: 3})) == []
+        time.sleep(0.1)
+    send(settings, b"fourth")
+    assert [(one.row_id, one.value) for one in hear(again, 1)] == [("0:0", b"fourth")]
+    again.close()
+
+
+def test_one_that_cannot_be_read_is_said_once_and_followed_when_it_can(
+    settings: Settings, broker: EmbeddedBroker
+) -> None:
+    said: list[str] = []
+    broker.kill()
+    reader = ControlReader(settings, said.append)
+    assert reader.open(Asked()) == []
+    assert len(said) == 1
+    assert "Until then nothing can be changed by messages." in said[0]
+    broker.start()
+    send(settings, b"after")
+    assert hear(reader, 1)[-1].value is not None
+    assert said[1:] == [f"Topic {TOPIC} can be read again."]
+    reader.close()
