@@ -70,7 +70,7 @@ class SecuredWorld:
         self.needs = Needs((f"users-{name}", f"accounts-{name}"), f"eg-{name}", control)
         section = house.section(listener, PIPELINE).document()
         self.world = self._world(
-            folder / "pipeline", kafka or section, {"spark": {"batch": "5s", **(spark or {})}}
+            folder / "pipeline", kafka or section, {"spark": {"batch": "20s", **(spark or {})}}
         )
         self.viewing = self._world(
             folder / "gateway",

@@ -116,6 +116,7 @@ def test_tokens_that_expire_every_few_seconds_and_an_endpoint_that_is_away(
         before, seen, start = tokens.issued.copy(), len(viewer.sights), time.monotonic()
         while time.monotonic() - start < LIFETIMES * TOKEN_SECONDS:  # the run itself
             stage.send()
+            time.sleep(0.2)  # the pace of the load
         stage.wait_until_shown(viewer)
         lifetimes = (time.monotonic() - start) / TOKEN_SECONDS
         issued = tokens.issued - before

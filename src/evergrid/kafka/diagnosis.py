@@ -59,7 +59,6 @@ _NO_TOKEN = (
 _TOKEN_EXPIRED = ("unexpired token", "expired token", "token expired")
 _TOKEN_REFUSED = ("invalid_client", "unauthorized_client", "invalid_scope", "response code 4")
 _UNTRUSTED = ("verify result", "PKIX", "certificate verify failed", "could not be verified")
-_NO_ENDPOINT = ("connect", "refused", "resolve", "timed out", "Timeout")
 _BAD_TOKEN = ("invalid_token",)
 _MECHANISM = ("Unsupported SASL mechanism", "not enabled in the server")
 _BAD_LOGIN = ("Authentication failed", "invalid credentials", "SaslAuthenticationException")
@@ -86,7 +85,7 @@ def diagnose(connection: Connection, reason: str) -> Trouble | None:
     if who.mechanism == "OAUTHBEARER" and _has(reason, _NO_TOKEN):
         return _no_token(connection, reason)
     if who.mechanism and _has(reason, (*_MECHANISM, *_BAD_TOKEN, *_BAD_LOGIN)):
-        return _no_login(who, reason)
+        return _no_login(connection, who, reason)
     if who.protocol.endswith("SSL") and _has(reason, (*_CERTIFICATE, *_UNTRUSTED, *_NO_TLS, *_TLS)):
         return _no_tls(connection, reason)
     return None
@@ -95,7 +94,7 @@ def diagnose(connection: Connection, reason: str) -> Trouble | None:
 def knock(connection: Connection) -> Trouble | None:
     """Why a client might get no answer, found out without it; None when all seems well."""
     who = identity(connection)
-    unreached = handshake.unreached(connection)
+    unreached = handshake.unreached(handshake.addresses(connection))
     if unreached:
         remedy = "Check that the broker runs and that kafka.bootstrap is its address."
         return Trouble(Step.HOST, f"no broker can be reached ({unreached})", remedy)
@@ -151,33 +150,51 @@ def _principal(who: Identity) -> str:
 
 
 def _no_token(connection: Connection, reason: str) -> Trouble:
-    endpoint = connection.properties.get(TOKEN_ENDPOINT, "")
-    place = scrub(connection, f"the token endpoint {endpoint}".rstrip())
-    who = _principal(identity(connection))
+    place = _endpoint(connection)
     if _has(reason, _TOKEN_EXPIRED):
         return Trouble(Step.LOGIN, f"{place} gives tokens that have expired already", _CLOCKS)
     if _has(reason, _TOKEN_REFUSED):
+        who = _principal(identity(connection))
         remedy = f"Correct id, secret or scope {_SETTINGS}. {_BY_ITSELF}"
         return Trouble(Step.LOGIN, f"{place} does not take {who} with this secret", remedy)
-    if _has(reason, _UNTRUSTED):
-        remedy = "Set kafka.security.token_ca to the authority's PEM file, or ssl.truststore.* as "
-        remedy += "options in sasl.jaas.config."
-        return Trouble(Step.LOGIN, f"{place} shows a certificate that is not trusted", remedy)
-    if _has(reason, _NO_ENDPOINT):
-        remedy = f"Check that it runs and that {TOKEN_ENDPOINT} is its address."
-        return Trouble(Step.LOGIN, f"{place} cannot be reached", remedy)
+    found = _at_endpoint(connection)
+    if found is not None:
+        return found
     return Trouble(Step.LOGIN, f"no token could be had from {place}", f"Check it. {_CLOCKS}")
 
 
-def _no_login(who: Identity, reason: str) -> Trouble:
+def _at_endpoint(connection: Connection) -> Trouble | None:
+    """What is wrong with the token endpoint, found out without a client.
+
+    Java does not tell why it got no token. librdkafka does so once, and then goes on with the
+    token that it has until a broker does not take that any more.
+    """
+    if handshake.unreached(handshake.token_endpoint(connection)):
+        remedy = f"Check that it runs and that {TOKEN_ENDPOINT} is its address."
+        return Trouble(Step.LOGIN, f"{_endpoint(connection)} cannot be reached", remedy)
+    untrusted = handshake.untrusted_endpoint(connection)
+    if untrusted:
+        what = f"{_endpoint(connection)} shows a certificate that is not trusted ({untrusted})"
+        remedy = "Set kafka.security.token_ca to the authority's PEM file, or ssl.truststore.* as "
+        return Trouble(Step.LOGIN, what, f"{remedy}options in sasl.jaas.config.")
+    return None
+
+
+def _endpoint(connection: Connection) -> str:
+    url = connection.properties.get(TOKEN_ENDPOINT, "")
+    return scrub(connection, f"the token endpoint {url}".rstrip())
+
+
+def _no_login(connection: Connection, who: Identity, reason: str) -> Trouble:
     if _has(reason, _MECHANISM):
         known = reason.partition("mechanisms")[2].strip(" :are[]").partition("]")[0]
         known = known.partition(" (after")[0]
         what = f"the broker does not offer {who.mechanism}" + (f" but {known}" if known else "")
         return Trouble(Step.LOGIN, what, f"Correct sasl.mechanism {_SETTINGS}.")
     if _has(reason, _BAD_TOKEN):
+        what = f"the broker does not take the token of {who.principal}"
         remedy = f"{_CLOCKS} Then compare issuer, audience and scope with what the brokers expect."
-        return Trouble(Step.LOGIN, f"the broker does not take the token of {who.principal}", remedy)
+        return _at_endpoint(connection) or Trouble(Step.LOGIN, what, remedy)
     what = f"the broker does not take {_principal(who)} with this password"
     return Trouble(Step.LOGIN, what, f"Correct user or password {_SETTINGS}. {_BY_ITSELF}")
 

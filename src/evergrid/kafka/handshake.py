@@ -10,26 +10,39 @@ import contextlib
 import re
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
 
 from evergrid.config.settings import Connection
 from evergrid.kafka.properties import python_properties
+from evergrid.kafka.words import TOKEN_ENDPOINT
 from evergrid.model.errors import ConfigError
+
+Address = tuple[str, int]
 
 _SECONDS = 3.0
 _ADDRESS = re.compile(r"(?:[A-Z_]+://)?(?:\[([^\]]+)\]|([^:]+)):(\d+)")
 
 
-def addresses(connection: Connection) -> list[tuple[str, int]]:
+def addresses(connection: Connection) -> list[Address]:
     """Host and port of each broker that the connection names."""
     found = map(_ADDRESS.fullmatch, re.split(r"\s*,\s*", connection.bootstrap.strip()))
     return [(match[1] or match[2], int(match[3])) for match in found if match]
 
 
-def unreached(connection: Connection) -> str:
+def token_endpoint(connection: Connection) -> list[Address]:
+    """Host and port of the token endpoint; none when there is no such thing."""
+    with contextlib.suppress(ConfigError, ValueError):
+        url = urlsplit(python_properties(connection).get(TOKEN_ENDPOINT, ""))
+        if url.hostname:
+            return [(url.hostname, url.port or (443 if url.scheme == "https" else 80))]
+    return []
+
+
+def unreached(places: Sequence[Address]) -> str:
     """Why nobody answers at any of the addresses; empty when somebody does."""
     reasons = []
-    for host, port in addresses(connection):
+    for host, port in places:
         try:
             socket.create_connection((host, port), _SECONDS).close()
         except OSError as error:
@@ -40,10 +53,19 @@ def unreached(connection: Connection) -> str:
 
 
 def untrusted(connection: Connection) -> str:
-    """Why a certificate that is shown at the addresses is not taken; empty when it is."""
+    """Why a certificate that a broker shows is not taken; empty when it is."""
+    return _untrusted(connection, addresses(connection), "ssl.ca")
+
+
+def untrusted_endpoint(connection: Connection) -> str:
+    """The same for the token endpoint."""
+    return _untrusted(connection, token_endpoint(connection), "https.ca")
+
+
+def _untrusted(connection: Connection, places: Sequence[Address], authority: str) -> str:
     with contextlib.suppress(ConfigError, OSError):
-        context = _context(python_properties(connection.renewed()))
-        for host, port in addresses(connection):
+        context = _context(python_properties(connection.renewed()), authority)
+        for host, port in places:
             try:
                 _shake_hands(context, host, port)
             except ssl.SSLCertVerificationError as error:
@@ -71,10 +93,12 @@ def _shake_hands(context: ssl.SSLContext, host: str, port: int) -> None:
         context.wrap_socket(plain, server_hostname=host).close()
 
 
-def _context(given: Mapping[str, str]) -> ssl.SSLContext:
+def _context(given: Mapping[str, str], authority: str) -> ssl.SSLContext:
     """What the Python client trusts, as Python's own TLS has it."""
-    file, text = given.get("ssl.ca.location"), given.get("ssl.ca.pem")
+    file, text = given.get(f"{authority}.location"), given.get(f"{authority}.pem")
     context = ssl.create_default_context(cafile=file or None, cadata=text or None)
+    if authority != "ssl.ca":
+        return context
     if given.get("ssl.endpoint.identification.algorithm") == "none":
         context.check_hostname = False
     if given.get("enable.ssl.certificate.verification") == "false":
