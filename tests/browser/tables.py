@@ -118,8 +118,12 @@ def place_story(pipeline: LocalPipeline) -> None:
     for offset, verdict in enumerate(Verdict):
         at = START + offset * SECOND
         reason = f"A reason why it is {verdict.value}."
-        pipeline.judge(offset, asked, verdict, reason=reason, generation=2, asked_at=at)
-    pipeline.judge(99, "no JSON at all: " + "x" * 300, Verdict.INVALID, reason="It is no JSON.")
+        # In another partition than the messages that a test sends.
+        pipeline.judge(
+            offset, asked, verdict, reason=reason, generation=2, partition=1, asked_at=at
+        )
+    raw = "no JSON at all: " + "x" * 300
+    pipeline.judge(99, raw, Verdict.INVALID, reason="It is no JSON.", partition=1)
     error = "topic users_v2 does not exist. Create it, or ask for another."
     for number, state in enumerate(State, 2):
         if state is State.CURRENT:
