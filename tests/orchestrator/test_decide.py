@@ -94,10 +94,12 @@ def test_after_a_kill_halves_are_told_from_whole_ones(settings: Settings) -> Non
         generation(settings, State.CURRENT, 3),
         generation(settings, State.READY, 4),
         generation(settings, State.PREPARING, 5),
+        generation(settings, State.GONE, 6),
+        generation(settings, State.FAILED, 7),
         current=3,
     )
     half, whole = decide.interrupted(known)
-    assert (numbers(half), numbers(whole)) == ([5], [2, 4])
+    assert (numbers(half), numbers(whole)) == ([5, 6], [2, 4])
 
 
 def control(grace: int | None = 100, generations: int = 3) -> Control:

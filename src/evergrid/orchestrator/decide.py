@@ -51,7 +51,7 @@ def interrupted(manifest: Manifest) -> tuple[list[Generation], list[Generation]]
     """What a pipeline that was killed left: generations to make nothing of, and complete ones
     that were never shown, or not taken back."""
     others = [one for number, one in manifest.generations.items() if number != manifest.current]
-    half = [one for one in others if one.state is State.PREPARING]
+    half = [one for one in others if one.state in (State.PREPARING, State.GONE)]
     whole = [one for one in others if one.state in (State.READY, State.CURRENT)]
     return half, whole
 

@@ -12,6 +12,8 @@ from evergrid.orchestrator.decide import interrupted, made_good, overdue
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.supervisor import Supervisor
 
+_LET_GO_SECONDS = 3.0
+
 
 class Retirement:
     """Drains, keeps for a while, and takes away. Each turn does what is due, and can be
@@ -22,6 +24,7 @@ class Retirement:
         self._registry = registry
         self._say = say
         self._draining: list[tuple[Supervisor, float]] = []
+        self._clearing: list[tuple[Generation, float]] = []
 
     def drain(self, supervisor: Supervisor) -> None:
         """Have its queries run on for a while."""
@@ -31,6 +34,7 @@ class Retirement:
     def turn(self, busy: int | None) -> None:
         """`busy` is the number of a generation that is being prepared."""
         self.stop_drained()
+        self._clear_what_was_let_go()
         manifest = self._registry.manifest
         others = [
             one
@@ -63,13 +67,11 @@ class Retirement:
 
     def discard(self, generation: Generation) -> None:
         """Take away one that was called off."""
-        self._remove(generation)
+        self._let_go(generations.ended(generation, State.GONE))
 
     def fail(self, generation: Generation, error: str) -> None:
         """Take away all but the record, which says why."""
-        failed = generations.ended(generation, State.FAILED, error)
-        self._registry.put(failed)
-        generations.clear(self._settings, failed)
+        self._let_go(generations.ended(generation, State.FAILED, error))
 
     def after_a_kill(self) -> None:
         """What a pipeline left that ended in the middle: halves go, whole ones are kept."""
@@ -79,6 +81,19 @@ class Retirement:
             self._remove(one)
         for one in whole:
             self._registry.put(generations.ended(one, State.RETIRING))
+
+    def _let_go(self, generation: Generation) -> None:
+        """Gateways read what is being prepared, so they hear of its end before it is gone."""
+        self._registry.put(generation)
+        self._clearing.append((generation, time.monotonic() + _LET_GO_SECONDS))
+
+    def _clear_what_was_let_go(self) -> None:
+        for generation, due in list(self._clearing):
+            if time.monotonic() >= due:
+                generations.clear(self._settings, generation)
+                if generation.state is State.GONE:
+                    self._registry.forget(generation)
+                self._clearing.remove((generation, due))
 
     def _remove(self, generation: Generation) -> None:
         generations.clear(self._settings, generation)
