@@ -121,6 +121,25 @@ def test_a_pipeline_that_has_said_nothing_yet_is_waited_for(
         page.close()
 
 
+def test_where_nothing_runs_yet_topics_are_as_configured(
+    tmp_path: Path, visiting: Visiting
+) -> None:
+    gateway = LocalGateway(tmp_path)
+    gateway.new_key("ops", control=True)
+    with gateway:
+        LocalPipeline(gateway)
+        page = visiting(gateway).open("/status", gateway.secrets["ops"])
+        users = panel(page).get_by_label("Topic of users")
+        expect(users.locator("option").first).to_have_text("as configured")
+        expect(users).to_have_value("")
+        expect(panel(page)).to_contain_text("Nothing runs yet.")
+        users.select_option("users_v2")
+        button(page).click()
+        expect(panel(page)).to_contain_text("It is sent.")
+        page.close()
+    assert json.loads(gateway.handed_over[0].value) == {"usersTopic": "users_v2"}
+
+
 # What becomes of it
 
 

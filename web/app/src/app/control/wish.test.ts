@@ -74,6 +74,27 @@ describe('the button', () => {
     );
   });
 
+  it('says so where nothing runs yet', () => {
+    const bare = {
+      ...CHOICES,
+      sources: CHOICES.sources.map((one) => ({ ...one, topic: '' })),
+      joins: CHOICES.joins.map((one) => ({ ...one, type: '' })),
+    };
+    const first = { ...pipelineWith(), current: 0, generations: [generationOf(1, 'preparing')] };
+    const at = (wish: Wish) => offerOf(choicesOf(bare, first, wish), comingGeneration(first));
+    expect(at({})).toEqual({
+      label: 'Switch',
+      why: 'Choose a topic or a join type. Nothing runs yet.',
+      hint: '',
+    });
+    expect(at({ joinType: 'asof' })).toEqual({
+      label: 'Switch to as-of join',
+      why: '',
+      hint: 'Generation 1, being prepared, is called off.',
+    });
+    expect(messageOf(choicesOf(bare, first, { joinType: 'asof' }))).toEqual({ joinType: 'asof' });
+  });
+
   it('calls off what is being prepared', () => {
     const called = 'Generation 4, being prepared, is called off.';
     expect(offer({ joinType: 'inner' }, coming)).toEqual({

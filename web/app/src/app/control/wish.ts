@@ -69,23 +69,42 @@ export interface Offer {
 
 export function offerOf(choices: readonly Choice[], coming: Generation | undefined): Offer {
   const changed = choices.filter(({ chosen, running }) => chosen !== running);
-  const label = changed.length
-    ? `Switch to ${changed.map(choiceWords).join(', ')}`
-    : coming
-      ? 'Keep what runs'
-      : 'Switch';
-  const number = coming?.generation;
+  const label = labelOf(choices, changed, coming);
+  const why = whyNot(choices, changed, coming);
+  if (why) return { label, why, hint: '' };
+  const hint = coming
+    ? `Generation ${coming.generation}, being prepared, is called off.`
+    : 'Tables go on as they are until the new rows are all there.';
+  return { label, why: '', hint };
+}
+
+function labelOf(
+  choices: readonly Choice[],
+  changed: readonly Choice[],
+  coming: Generation | undefined,
+): string {
+  if (changed.length) return `Switch to ${changed.map(choiceWords).join(', ')}`;
+  return coming && runs(choices) ? 'Keep what runs' : 'Switch';
+}
+
+function whyNot(
+  choices: readonly Choice[],
+  changed: readonly Choice[],
+  coming: Generation | undefined,
+): string {
   const twice = sharedTopic(choices);
-  if (twice) return { label, why: twice, hint: '' };
+  if (twice) return twice;
   if (coming && isOf(coming, choices)) {
-    return { label, why: `Generation ${number} is being prepared for just that.`, hint: '' };
+    return `Generation ${coming.generation} is being prepared for just that.`;
   }
-  if (!changed.length && !coming) {
-    return { label, why: 'Choose another topic or join type: this is what runs.', hint: '' };
-  }
-  if (coming)
-    return { label, why: '', hint: `Generation ${number}, being prepared, is called off.` };
-  return { label, why: '', hint: 'Tables go on as they are until the new rows are all there.' };
+  if (changed.length || (coming && runs(choices))) return '';
+  return runs(choices)
+    ? 'Choose another topic or join type: this is what runs.'
+    : 'Choose a topic or a join type. Nothing runs yet.';
+}
+
+function runs(choices: readonly Choice[]): boolean {
+  return choices.some(({ running }) => running !== '');
 }
 
 export function choiceWords({ kind, chosen }: Choice): string {
