@@ -48,7 +48,7 @@ from tests.system.secured import (
 
 EAGER = Patience(first_wait=0.1, longest_wait=1.0)
 TOKEN_SECONDS = 6.0
-LIFETIMES = 8
+LIFETIMES = 5
 WRONG = "not-the-right-one"
 LITERAL = "written-in-the-file-as-it-is"
 MEGABYTE = 1024 * 1024
@@ -218,18 +218,10 @@ def canary_stage(house: SecuredBroker, tmp_path: Path, ui: int) -> SecuredWorld:
         SCRAM,
         "rights",
         kafka={
-            **house.section(SCRAM, PIPELINE).document(),
+            **wanted(house, PIPELINE, f"${{file:{house.directory / PIPELINE}.password}}"),
             "control": {"security": {"mechanism": "PLAIN", "user": "c", "password": LITERAL}},
         },
-        viewing={
-            "bootstrap": house.section(SCRAM, GATEWAY).bootstrap,
-            "security": {
-                "ca": str(house.ca),
-                "mechanism": "SCRAM-SHA-512",
-                "user": GATEWAY,
-                "password": "${env:EVERGRID_TEST_PASSWORD}",
-            },
-        },
+        viewing=wanted(house, GATEWAY, "${env:EVERGRID_TEST_PASSWORD}"),
         spark={
             "settings": {
                 **SHORT_LIVED,
@@ -241,6 +233,19 @@ def canary_stage(house: SecuredBroker, tmp_path: Path, ui: int) -> SecuredWorld:
             }
         },
     )
+
+
+def wanted(house: SecuredBroker, account: str, password: str) -> dict[str, object]:
+    """A `kafka` section in terms of what one wants; the certificate is more than is asked for."""
+    security = {
+        "ca": str(house.ca),
+        "certificate": str(house.directory / f"{account}.pem"),
+        "key": str(house.directory / f"{account}.pem"),
+        "mechanism": "SCRAM-SHA-512",
+        "user": account,
+        "password": password,
+    }
+    return {"bootstrap": house.section(SCRAM, account).bootstrap, "security": security}
 
 
 def secrets_of(house: SecuredBroker, gateway: GatewayProcess) -> dict[str, str]:
