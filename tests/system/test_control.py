@@ -267,7 +267,12 @@ def test_nothing_is_left_behind_when_the_grace_time_is_over(stage: Stage) -> Non
     current = world.manifest().current
     own = [name for name in topics.partitions(world.connection) if name.startswith("eg-swap.g")]
     assert {name.split(".")[1] for name in own} == {f"g{current}"}
-    assert [folder.name for folder in (world.data_dir / "generations").iterdir()] == [f"g{current}"]
+    folders = world.data_dir / "generations"
+    wait_for(
+        lambda: [folder.name for folder in folders.iterdir()],
+        lambda names: names == [f"g{current}"],
+        PATIENCE,
+    )
     assert live_queries(stage.pipeline.pid) == 2  # ingest, and the join
     for gateway in stage.gateways:
         tables = json.loads(gateway.ask("/api/tables")[1])["tables"]

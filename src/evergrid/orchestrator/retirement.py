@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 
@@ -11,8 +12,10 @@ from evergrid.orchestrator import generations
 from evergrid.orchestrator.decide import interrupted, made_good, overdue
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.supervisor import Supervisor
+from evergrid.pipeline.plan import generation_folders
 
 _LET_GO_SECONDS = 3.0
+_SWEEP_SECONDS = 10.0
 
 
 class Retirement:
@@ -25,6 +28,7 @@ class Retirement:
         self._say = say
         self._draining: list[tuple[Supervisor, float]] = []
         self._clearing: list[tuple[Generation, float]] = []
+        self._sweep_at = 0.0
 
     def drain(self, supervisor: Supervisor) -> None:
         """Have its queries run on for a while."""
@@ -49,6 +53,17 @@ class Retirement:
                 self._remove(one)
         for one in made_good(self._registry.manifest):
             self._remove(one)
+        self._sweep(busy)
+
+    def _sweep(self, busy: int | None) -> None:
+        """Spark may still write a file or two after a query was stopped; orphans go too."""
+        if time.monotonic() < self._sweep_at:
+            return
+        self._sweep_at = time.monotonic() + _SWEEP_SECONDS
+        known = {*self._registry.manifest.generations, busy}
+        for number, folder in generation_folders(self._settings).items():
+            if number not in known:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def stop_drained(self, *, at_once: bool = False) -> None:
         """Stop the queries whose time is over, or all of them: Spark's slots are needed."""

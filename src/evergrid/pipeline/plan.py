@@ -151,6 +151,12 @@ def generation_folder(settings: Settings, number: int) -> Path:
     return settings.data_dir / "generations" / f"g{number}"
 
 
+def generation_folders(settings: Settings) -> dict[int, Path]:
+    """Those that exist, by the generation's number."""
+    found = (settings.data_dir / "generations").glob("g[0-9]*")
+    return {int(folder.name[1:]): folder for folder in found if folder.name[1:].isdecimal()}
+
+
 def slots_needed(
     joins: Mapping[str, Join], partitions: Mapping[str, int], shuffle_partitions: int
 ) -> int:
