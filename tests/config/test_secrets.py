@@ -120,6 +120,39 @@ def test_outside_the_kafka_section_nothing_is_replaced(load_text: Load) -> None:
     assert settings.spark.settings == {"spark.x": "${env:P}"}
 
 
+def test_a_secret_between_quotes_is_written_as_java_reads_it(load_text: Load) -> None:
+    line = "M required a=\"${env:P}\" b='${env:P}' c=${env:P};"
+    text = f"kafka:\n  properties:\n    sasl.jaas.config: >-\n      {line}\n"
+    source = load_text(text, {"P": "a\"b'c\\d\ne"}).kafka.source
+    spelled = "a\\\"b\\'c\\\\d\\ne"
+    assert source.properties["sasl.jaas.config"] == (
+        f"M required a=\"{spelled}\" b='{spelled}' c=a\"b'c\\d\ne;"
+    )
+    assert source.secrets == {"a\"b'c\\d\ne", spelled}
+
+
+def test_a_rotated_secret_is_there_when_it_is_asked_for(tmp_path: Path, load_text: Load) -> None:
+    file = tmp_path / "password"
+    file.write_text("old\n")
+    environ = {"P": "fixed"}
+    text = "kafka: {properties: {a: 'x${file:password}', b: '${env:P}'}}\n"
+    source = load_text(text, environ).kafka.source
+    file.write_text("new\n")
+    assert source.properties["a"] == "xold"
+    assert source.renewed().properties == {"a": "xnew", "b": "fixed"}
+    assert source.renewed().secrets == {"new", "fixed"}
+    for broken in ("", None):  # being written, or gone
+        file.unlink() if broken is None else file.write_text(broken)
+        assert source.renewed() == source
+    assert "old" not in repr(source)
+    assert "new" not in repr(source.renewed())
+
+
+def test_without_references_nothing_is_ever_read_again(load_text: Load) -> None:
+    source = load_text("kafka: {properties: {a: b}}\n").kafka.source
+    assert source.renewed() is source
+
+
 NEITHER = (
     "found ${ that starts neither ${env:NAME} nor ${file:/path}. "
     "Write one of these, or $${ where a plain ${ is meant."

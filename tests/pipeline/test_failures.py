@@ -14,6 +14,11 @@ SAID = {
     "[CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT] java.io.IOException": Cause.UNWRITTEN,
     "java.io.IOException: No space left on device": Cause.UNWRITTEN,
     "org.apache.kafka.common.errors.TimeoutException: Timeout of 60000ms": Cause.PASSING,
+    "org.apache.kafka.common.errors.SaslAuthenticationException: no": Cause.UNWRITTEN,
+    "org.apache.kafka.common.errors.SslAuthenticationException: no": Cause.UNWRITTEN,
+    "TopicAuthorizationException: Not authorized to access topics: [users]": Cause.UNWRITTEN,
+    "KafkaException: Failed to construct kafka consumer": Cause.UNWRITTEN,
+    "Spark could not start query ingest: Kafka connection source (b:1): no": Cause.UNWRITTEN,
     "[CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT] not enough slots": Cause.PASSING,
 }
 

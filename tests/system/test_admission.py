@@ -51,6 +51,7 @@ from tests.system.secured import (
 
 ANNA, BEN = "anna", "ben"
 TOPIC = "letters"
+ODD = "what \"breaks\" a 'careless' line; \\ even = ${this}"
 AN_HOUR_AGO = datetime.now(UTC) - timedelta(hours=1)
 PLAIN = Listener(Protocol.SASL_PLAINTEXT, Mechanism.PLAIN)
 
@@ -300,7 +301,7 @@ def test_a_rotated_password_is_taken_by_new_clients(house: SecuredBroker, java: 
     for listener in (SCRAM, OAUTH):
         connection = house.connection(listener, BEN)
         assert reach(connection).brokers == java.reach(connection) == 1
-        house.set_password(BEN)
+        house.set_password(BEN, ODD)
         assert reach(connection).brokers == java.reach(connection) == 1
 
 

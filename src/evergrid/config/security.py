@@ -85,10 +85,11 @@ def read_security(section: Section, base: Path, vault: Vault) -> Lines:
 def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
     """Report what is missing for what is asked for, and what nobody would read."""
     needed: tuple[str, ...] = _CLIENT if mechanism is Mechanism.OAUTHBEARER else _USER
-    for key in needed if mechanism else ():
-        if key not in section:
-            remedy = f"{mechanism.value if mechanism else ''} needs {', '.join(needed)}."
-            section.report(f"{shown(key)} is missing", remedy, "mechanism")
+    missing = [shown(key) for key in needed if key not in section]
+    if mechanism and missing:
+        verb = "is" if len(missing) == 1 else "are"
+        remedy = f"{mechanism.value} needs {', '.join(needed)}."
+        section.report(f"{', '.join(missing)} {verb} missing", remedy, "mechanism")
     useless = {
         None: (*_USER, *_TOKEN),
         Mechanism.OAUTHBEARER: _USER,
