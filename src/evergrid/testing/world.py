@@ -35,7 +35,7 @@ SHORT_LIVED: Mapping[str, str] = {
 _SPARK: Mapping[str, object] = {"driver_memory": "1g", "settings": SHORT_LIVED}
 
 # What comes within seconds on an idle machine has minutes on a busy one.
-_PATIENCE_SECONDS = 300.0
+_PATIENCE_SECONDS = 600.0
 
 
 class World:
