@@ -116,7 +116,7 @@ def test_a_pipeline_that_has_said_nothing_yet_is_waited_for(
     gateway.new_key("ops", control=True)
     with gateway:
         page = visiting(gateway).open("/status", gateway.secrets["ops"])
-        expect(panel(page)).to_contain_text("No pipeline has said yet what may be chosen.")
+        expect(panel(page)).to_contain_text("The pipeline has not said yet what may be chosen.")
         expect(region(page, "Control messages")).to_contain_text("no table of control messages")
         page.close()
 
