@@ -421,3 +421,8 @@ def test_a_preparation_is_said_aloud_once_and_its_end(
         expect(spoken).to_have_text("A new pipeline is being prepared.")
     pipeline.switch(2)
     expect(spoken).to_have_text("The new pipeline is live: tables show its rows.")
+    # The page's own figures go on every second, although nothing is waited for any more.
+    updated = ops.page.get_by_text("Updated every second.")
+    asked = len(ops.requests)
+    wait_for(ops.page, lambda: len(ops.requests), lambda count: count > asked + 10)
+    expect(updated).to_be_visible()
