@@ -116,7 +116,7 @@ def test_a_pipeline_that_has_said_nothing_yet_is_waited_for(
     gateway.new_key("ops", control=True)
     with gateway:
         page = visiting(gateway).open("/status", gateway.secrets["ops"])
-        expect(panel(page)).to_contain_text("No pipeline has said yet what may be chosen.")
+        expect(panel(page)).to_contain_text("The pipeline has not said yet what may be chosen.")
         expect(region(page, "Control messages")).to_contain_text("no table of control messages")
         page.close()
 
@@ -421,3 +421,8 @@ def test_a_preparation_is_said_aloud_once_and_its_end(
         expect(spoken).to_have_text("A new pipeline is being prepared.")
     pipeline.switch(2)
     expect(spoken).to_have_text("The new pipeline is live: tables show its rows.")
+    # The page's own figures go on every second, although nothing is waited for any more.
+    updated = ops.page.get_by_text("Updated every second.")
+    asked = len(ops.requests)
+    wait_for(ops.page, lambda: len(ops.requests), lambda count: count > asked + 10)
+    expect(updated).to_be_visible()

@@ -1,5 +1,6 @@
 import { computed, signal, type Signal } from '@angular/core';
 import type { Client, Column, Snapshot, TableStatus, TableSubscription } from '@evergrid/client';
+import { sameColumns } from './arranger.js';
 import {
   isPossible,
   lapseSentence,
@@ -39,14 +40,16 @@ export interface AdapterHost {
  */
 export class Adapter {
   private readonly lapses = signal<readonly Lapse[]>([]);
+  /** The columns as they were last heard of, which may be before there are rows of them. */
+  readonly heard = signal<readonly Column[]>([], { equal: sameColumns });
   private readonly possible = computed(() =>
-    this.lapses().filter((lapse) => isPossible(lapse, this.host.columns())),
+    this.lapses().filter((lapse) => isPossible(lapse, this.heard())),
   );
   /** What was taken out, and why; empty when nothing was. */
   readonly sentence = computed(() => {
     const possible = this.possible();
     const others = this.lapses().filter((lapse) => !possible.includes(lapse));
-    return lapseSentence(others, this.host.columns());
+    return lapseSentence(others, this.heard());
   });
   /** What could be asked again, in words; empty when nothing could. */
   readonly offer = computed(() =>
@@ -107,6 +110,7 @@ export class Adapter {
       return;
     }
     this.end();
+    this.heard.set(columns);
     const isOther = ({ column }: Lapse): boolean => !lapses.some((one) => one.column === column);
     this.lapses.update((before) => [...before.filter(isOther), ...lapses]);
     this.host.change(withoutLapses(look, lapses));

@@ -252,6 +252,7 @@ export class Steering {
     if (arrived) this.waiting.set(false);
     if (paged && this.isBeyond(snapshot)) return;
     this.columns.set(snapshot.columns);
+    this.adapter.heard.set(snapshot.columns);
     this.arranger?.take(snapshot);
     const { total, offset, rows } = snapshot;
     this.extent.set({ total, offset, rows: rows.length });

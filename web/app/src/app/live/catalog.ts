@@ -23,7 +23,8 @@ export class Catalog {
   readonly #record = signal<TableRecord>(new Map());
   readonly #taken = signal(0);
   readonly #problem = signal('');
-  readonly #hurries = new Set<number>();
+  /** Each its own, however many want the same. */
+  readonly #hurries = new Set<{ readonly everyMs: number }>();
   readonly #ended = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #looking = false;
@@ -68,9 +69,10 @@ export class Catalog {
 
   /** Looks at least so often, until what it gives back is called. */
   hurry(everyMs: number): () => void {
-    this.#hurries.add(everyMs);
+    const hurry = { everyMs };
+    this.#hurries.add(hurry);
     this.#soon(0);
-    return () => this.#hurries.delete(everyMs);
+    return () => this.#hurries.delete(hurry);
   }
 
   #named(kind: TableKind): string | undefined {
@@ -101,7 +103,7 @@ export class Catalog {
       this.#looking = false;
     }
     if (this.#ended.signal.aborted || document.hidden) return;
-    const pace = Math.min(PACE_MS, ...this.#hurries);
+    const pace = Math.min(PACE_MS, ...[...this.#hurries].map(({ everyMs }) => everyMs));
     this.#soon(Math.max(0, began + pace - Date.now()));
   }
 
