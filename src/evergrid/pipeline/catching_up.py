@@ -14,6 +14,7 @@ from evergrid.pipeline.plan import Plan
 from evergrid.pipeline.sources import Offsets
 
 Ends = Mapping[str, Offsets]
+Place = tuple[str, int]  # a topic and a partition
 
 
 class Stretch(msgspec.Struct, frozen=True):
@@ -26,23 +27,42 @@ class Stretch(msgspec.Struct, frozen=True):
     def total(self) -> int:
         return sum(self._ahead(topic, p) for topic, goals in self.goals.items() for p in goals)
 
-    def left(self, lags: Mapping[tuple[str, int], int], ends: Ends) -> int:
-        """How much of it is left, when consumers are so far behind the ends as they are now."""
+    def left(self, positions: Mapping[Place, int]) -> int:
+        """How much of it is left for consumers that are there."""
         return sum(
-            self._left(topic, partition, lags.get((topic, partition)), ends)
+            self._left(topic, partition, positions.get((topic, partition)))
             for topic, goals in self.goals.items()
             for partition in goals
         )
 
-    def _left(self, topic: str, partition: int, lag: int | None, ends: Ends) -> int:
+    def _left(self, topic: str, partition: int, position: int | None) -> int:
         ahead = self._ahead(topic, partition)
-        if lag is None:  # its consumer has not read anything yet
+        if position is None:  # its consumer has not read anything yet
             return ahead
-        position = ends[topic].get(partition, 0) - lag
         return max(0, min(ahead, self.goals[topic][partition] - position))
 
     def _ahead(self, topic: str, partition: int) -> int:
         return max(0, self.goals[topic][partition] - self.starts[topic].get(partition, 0))
+
+
+class Positions:
+    """Where consumers are, from how far behind the end they say to be.
+
+    A consumer says so when it fetches. As long as it says the same, it stays where it was,
+    however far the end has moved on: it may be busy with what it has.
+    """
+
+    def __init__(self) -> None:
+        self._said: dict[Place, int] = {}
+        self._known: dict[Place, int] = {}
+
+    def update(self, lags: Mapping[Place, int], ends: Ends) -> Mapping[Place, int]:
+        for place, lag in lags.items():
+            if self._said.get(place) != lag:
+                topic, partition = place
+                self._said[place] = lag
+                self._known[place] = ends[topic].get(partition, 0) - lag
+        return self._known
 
 
 class CatchingUp:
@@ -52,6 +72,7 @@ class CatchingUp:
         self._plan = plan
         ends = self._ends()
         self._stretches = {query: _stretch(plan, query, ends) for query in plan.queries()}
+        self._positions = {query: Positions() for query in plan.queries()}
         self._lags = ConsumerLags(plan.spark)
 
     @property
@@ -62,11 +83,12 @@ class CatchingUp:
     def left(self, groups: Mapping[str, str]) -> int:
         """Messages still to read; `groups` are those of each query's consumers."""
         ends = self._ends()
-        return sum(
-            stretch.left(self._lags.of(groups[query]) if query in groups else {}, ends)
-            for query, stretch in self._stretches.items()
-            if stretch.total
-        )
+        left = 0
+        for query, stretch in self._stretches.items():
+            if stretch.total:
+                lags = self._lags.of(groups[query]) if query in groups else {}
+                left += stretch.left(self._positions[query].update(lags, ends))
+        return left
 
     def _ends(self) -> Ends:
         connection = self._plan.settings.kafka.source
