@@ -36,8 +36,8 @@ LOGS = ROOT / "build" / "test"
 GROUPS = {"broker": ("changelog", "cli", "demo", "kafka", "pipeline"), "browser": ("browser",)}
 # What takes longest begins first, so that nothing is left alone at the end.
 LONGEST = (
-    *("joins", "faults", "web", "broker", "page", "unit", "browser", "history", "demo", "gateway"),
-    *("viewers", "check"),
+    *("joins", "faults", "secured", "web", "broker", "page", "unit", "browser", "admission"),
+    *("history", "demo", "gateway", "viewers", "check"),
 )
 SLOWEST = 12
 NO_TESTS = 5  # pytest's exit code when it was given nothing to do

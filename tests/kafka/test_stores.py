@@ -68,8 +68,8 @@ def test_a_store_that_cannot_be_read_is_told_without_its_password(trust: Path) -
 
 def test_a_key_store_that_is_pkcs12_under_another_name_is_taken(tmp_path: Path) -> None:
     stores = {kind: tmp_path / f"{kind}.jks" for kind in ("PKCS12", "JKS")}
-    make = ("-genkeypair", "-alias", "me", "-dname", "CN=me", "-keyalg", "EC")
-    make += ("-storepass", "changeit", "-keypass", "changeit")
+    make = ["-genkeypair", "-alias", "me", "-dname", "CN=me", "-keyalg", "EC"]
+    make += ["-storepass", "changeit", "-keypass", "changeit"]
     for kind, store in stores.items():
         keytool(*make, "-keystore", store, "-storetype", kind)
     lines = {"ssl.keystore.password": "changeit"}

@@ -120,7 +120,7 @@ def test_broken_files_are_said_once_and_the_old_ones_kept(
     bad = tmp_path / "bad"
     bad.write_text("-----BEGIN CERTIFICATE-----\nnot one\n-----END CERTIFICATE-----\n")
     put(files, msgspec.structs.replace(new, **{broken: bad}))
-    wait_until(lambda: gateway.said, "a complaint")
+    wait_until(lambda: bool(gateway.said), "a complaint")
     assert shows(gateway, old)
     put_one(getattr(files, broken), bad)  # again, and no better
     wait_until_looked_at(gateway)
@@ -134,7 +134,7 @@ def test_broken_files_are_said_once_and_the_old_ones_kept(
 
 def test_a_file_that_is_gone_changes_nothing(gateway: LocalGateway, files: Tls, old: Tls) -> None:
     files.key.unlink()
-    wait_until(lambda: gateway.said, "a complaint")
+    wait_until(lambda: bool(gateway.said), "a complaint")
     assert f"{files.key} cannot be read (No such file or directory)" in gateway.said[0]
     assert shows(gateway, old)
 
