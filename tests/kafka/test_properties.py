@@ -157,7 +157,10 @@ def test_javas_words_become_the_python_clients(
         ({"ssl.protocol": "TLSv1.1"}, r"property ssl\.protocol: .*move it to kafka\.java"),
         ({"ssl.enabled.protocols": "TLSv1.3"}, r"ssl\.enabled\.protocols: .*TLS 1\.2 and 1\.3"),
         ({"ssl.cipher.suites": "X"}, r"ssl\.cipher\.suites: .*OpenSSL's"),
-        ({"ssl.truststore.location": "/t.jks"}, r"type JKS.*keytool.*set the type to PEM"),
+        (
+            {"ssl.truststore.location": "/t.jks", "ssl.truststore.password": "hush"},
+            r"type JKS: /t\.jks cannot be read.*keytool.*set the type to PEM",
+        ),
         (
             {"ssl.keystore.type": "jks", "ssl.keystore.location": "/t.jks"},
             r"type JKS.*keytool.*PEM or PKCS12",
@@ -184,8 +187,8 @@ def test_javas_words_become_the_python_clients(
             r"option ssl\.keystore\.location of OAuthBearerLoginModule",
         ),
         (
-            {"sasl.jaas.config": f"{OAUTH} required clientId=u ssl.truststore.location=hush;"},
-            r"property ssl\.truststore\.type: .*type JKS.*PEM",
+            {"sasl.jaas.config": f"{OAUTH} required clientId=u ssl.truststore.location='/t.jks';"},
+            r"property ssl\.truststore\.type: .*type JKS: /t\.jks cannot be read.*PEM",
         ),
     ],
 )

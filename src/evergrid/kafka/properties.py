@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evergrid.config.settings import Connection
-from evergrid.kafka import jaas
+from evergrid.kafka import jaas, stores
 from evergrid.kafka.words import (
     DEFAULT_STORE_TYPE,
     EARLY,
@@ -23,6 +23,7 @@ from evergrid.kafka.words import (
     OIDC_HANDLER,
     OIDC_HANDLERS,
     OURS,
+    PKCS12,
     REFRESH,
     REMEDIES,
     STORES,
@@ -82,16 +83,22 @@ def _needs_no_word(name: str, value: str) -> bool:
 
 
 def _stores(
-    connection: Connection, rest: dict[str, str], stores: tuple[Store, ...]
+    connection: Connection, rest: dict[str, str], kinds: tuple[Store, ...]
 ) -> dict[str, str]:
     """Take the properties of key and trust stores out of `rest`, translated."""
     translated: dict[str, str] = {}
-    for store in stores:
+    for store in kinds:
         family = store.type_property.removesuffix("type")
         given = {name: rest.pop(name) for name in list(rest) if name.startswith(family)}
         kind = given.pop(store.type_property, DEFAULT_STORE_TYPE).upper()
         if not given:
             continue
+        location = given.get(f"{family}location", "")
+        if kind not in store.words and store is TRUST_STORE and location:
+            translated["ssl.ca.pem"] = _trusted(connection, kind, given)
+            continue
+        if kind == DEFAULT_STORE_TYPE and PKCS12 in store.words and stores.is_pkcs12(location):
+            kind = PKCS12
         if kind not in store.words:
             raise _unknown_store(connection, store, kind)
         for name, value in given.items():
@@ -99,6 +106,20 @@ def _stores(
                 raise _no_word(connection, name)
             translated |= dict.fromkeys(store.words[kind][name], value)
     return translated
+
+
+def _trusted(connection: Connection, kind: str, given: Mapping[str, str]) -> str:
+    """The certificates of a trust store that Java alone can read."""
+    location, password = (
+        given.get(f"ssl.truststore.{part}", "") for part in ("location", "password")
+    )
+    try:
+        return stores.certificates(location, password)
+    except ConfigError as error:
+        told = _unknown_store(connection, TRUST_STORE, kind)
+        raise ConfigError(
+            f"{told.what}: {error.what}", where=told.where, remedy=told.remedy
+        ) from None
 
 
 def _login(connection: Connection, rest: dict[str, str]) -> dict[str, str]:

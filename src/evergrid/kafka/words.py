@@ -107,7 +107,7 @@ WORDS: Mapping[str, Word] = {
 
 
 class Store(msgspec.Struct, frozen=True):
-    """A Java key or trust store: librdkafka's words for each type that it can read.
+    """A Java key or trust store: librdkafka's words for each type that it can read itself.
 
     A property of the store that has no word for the store's type is refused. `conversion`
     is the command that makes a readable store of another.
@@ -118,6 +118,7 @@ class Store(msgspec.Struct, frozen=True):
     conversion: str
 
 
+PKCS12 = "PKCS12"
 _TRUST = "ssl.truststore"
 _KEY = "ssl.keystore"
 
@@ -142,7 +143,7 @@ STORES: tuple[Store, ...] = (
                 f"{_KEY}.key": ("ssl.key.pem",),
                 f"{_KEY}.certificate.chain": ("ssl.certificate.pem",),
             },
-            "PKCS12": {
+            PKCS12: {
                 f"{_KEY}.location": ("ssl.keystore.location",),
                 f"{_KEY}.password": ("ssl.keystore.password",),
             },
@@ -151,7 +152,7 @@ STORES: tuple[Store, ...] = (
         "-deststoretype PKCS12",
     ),
 )
-DEFAULT_STORE_TYPE = "JKS"  # Java's
+DEFAULT_STORE_TYPE = "JKS"  # Java's, which also stands for files of the other kind
 
 # Login module → its options → librdkafka's words; and what the module itself implies.
 # Java takes the authority of the token endpoint from options of the login, as a store.
