@@ -38,18 +38,18 @@ export class Arranger {
   }
 
   /** Follows a table's columns: new ones come, others go, the rest stays as it was arranged. */
-  take(snapshot: Snapshot): void {
-    if (sameColumns(snapshot.columns, this.columns)) return;
-    const room = this.viewer.room(snapshot.total);
-    const fitting = new Map(
-      snapshot.columns.map((one) => [one.name, fittingWidth(one, snapshot.rows)]),
-    );
-    const shown = snapshot.columns.filter((one) => isShownAtFirst(one, this.options.columns));
+  take({ columns, rows, total }: Snapshot): void {
+    if (sameColumns(columns, this.columns)) return;
+    const room = this.viewer.room(total);
+    const fitting = new Map(columns.map((one) => [one.name, fittingWidth(one, rows)]));
+    const shown = columns.filter((one) => isShownAtFirst(one, this.options.columns));
     this.widths = spread(shown, fitting, room);
-    const others = this.standing(snapshot.columns);
+    const others = this.standing(fitting);
     const fresh = shown.filter(({ name }) => !others.has(name));
     const taken = [...others.values()].reduce((sum, width) => sum + width, 0);
-    this.apply(snapshot.columns, others.size ? spread(fresh, fitting, room - taken) : this.widths);
+    this.apply(columns, others.size ? spread(fresh, fitting, room - taken) : this.widths);
+    const widths = [...others].map(([key, newWidth]) => ({ key, newWidth }));
+    this.viewer.api.setColumnWidths(widths);
   }
 
   forget(): void {
@@ -104,11 +104,20 @@ export class Arranger {
     this.viewer.api.applyColumnState({ state, applyOrder: true });
   }
 
-  /** The columns that are shown and stay, with their widths; none while there are no columns. */
-  private standing(columns: readonly Column[]): ReadonlyMap<string, number> {
-    const names = new Set(this.columns.length ? columns.map(({ name }) => name) : []);
+  /**
+   * The columns that are shown and stay, with their widths: those that people gave them, else such
+   * that new rows fit too. None while there are no columns.
+   */
+  private standing(fitting: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+    const names = new Set(this.columns.map(({ name }) => name));
     const shown = this.list().filter(({ name, hidden }) => names.has(name) && !hidden);
-    return new Map(shown.map(({ name, width }) => [name, width ?? 0]));
+    return new Map(
+      shown.flatMap(({ name, width = 0 }) => {
+        const least = fitting.get(name);
+        if (least === undefined) return [];
+        return [[name, this.arranged.length ? width : Math.max(width, least)]];
+      }),
+    );
   }
 
   private firstStates() {

@@ -116,6 +116,22 @@ describe('columns of another generation', () => {
     expect(stand.header('age').offsetWidth).toBe(age);
   });
 
+  test('grow for wider rows, where nobody has said how wide they are', async () => {
+    await live();
+    const width = (): number => stand.header('balance').offsetWidth;
+    const before = width();
+    await place(2, [], [CITY], { city: 'Kyoto', balance: '1234567890123.50' });
+    await stand.shows('balance', '1,234,567,890,123.50');
+    expect(width()).toBeGreaterThan(before);
+    const grown = width();
+    await stand.press('Columns');
+    await stand.press('Pin age left');
+    await userEvent.keyboard('{Escape}');
+    await place(3, [], [], { balance: '123456789012345.50' });
+    await stand.shows('balance', '123,456,789,012,345.50');
+    expect(width()).toBe(grown);
+  });
+
   test('have other types, and are shown as these', async () => {
     await live({ columns: ['age', 'score'] });
     expect(stand.cell(3, 'age').classList).toContain('eg-numeric');
