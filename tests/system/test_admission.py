@@ -18,6 +18,7 @@ import pytest
 from evergrid.changelog.codec import Row
 from evergrid.changelog.reader import read_to_end
 from evergrid.config import load
+from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection, Kafka
 from evergrid.kafka import jars, topics
 from evergrid.kafka.probe import reach
@@ -25,7 +26,7 @@ from evergrid.kafka.rights import Operation, Right, grant, revoke
 from evergrid.kafka.secured.authority import Authority
 from evergrid.kafka.secured.broker import SecuredBroker
 from evergrid.kafka.secured.files import write_secret
-from evergrid.kafka.secured.listeners import Listener, Mechanism, Protocol
+from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
