@@ -7,10 +7,12 @@ import contextlib
 import json
 import os
 import socket
+import ssl
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
@@ -166,6 +168,14 @@ class Caller:
             length = int(answer.headers.get("content-length", "0"))
             answer.body = self._take(length)
         return answer
+
+    def log_in_encrypted(self, authority: Path) -> None:
+        """Over TLS, as a page of the gateway's own."""
+        context = ssl.create_default_context(cafile=authority)
+        self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
+        self.shake_hands({"Origin": f"https://127.0.0.1:{self.gateway.port}"})
+        self.say(type="hello", protocol=1, key=self.gateway.secret)
+        assert self.hear()["type"] == "welcome"
 
     def log_in(self, secret: str | None = None) -> Message:
         """Shake hands and say hello; the welcome."""

@@ -17,11 +17,12 @@ from evergrid.changelog.asking import ControlTopic
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end
 from evergrid.config import load
+from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics
 from evergrid.kafka.rights import Kind, Needs, Operation, Right, commands, feeding, grant, revoke
 from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.listeners import Listener, Mechanism, Protocol
+from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evergrid.client import LiveWindow
+from evergrid.config.mechanism import Mechanism
 from evergrid.kafka.rights import Needs, Right, feeding, grant
 from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.listeners import Listener, Mechanism, Protocol
+from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.testing import oracle
 from evergrid.testing.scripted import Script, random_case
 from evergrid.testing.viewer import Viewer, plain

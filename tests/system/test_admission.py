@@ -14,10 +14,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import yaml
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.reader import read_to_end
 from evergrid.config import load
+from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection, Kafka
 from evergrid.kafka import jars, topics
 from evergrid.kafka.probe import reach
@@ -25,7 +27,7 @@ from evergrid.kafka.rights import Operation, Right, grant, revoke
 from evergrid.kafka.secured.authority import Authority
 from evergrid.kafka.secured.broker import SecuredBroker
 from evergrid.kafka.secured.files import write_secret
-from evergrid.kafka.secured.listeners import Listener, Mechanism, Protocol
+from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
@@ -101,6 +103,41 @@ def test_both_clients_get_in_read_and_write(
     found = [record.value for batch in everything for record in batch]
     assert found.count(sent) == 2
     assert reach(connection).brokers == java.reach(connection) == 1
+
+
+@pytest.mark.parametrize("listener", LISTENERS, ids=listener_name)
+def test_what_one_wants_in_ones_own_words_serves_both_clients(
+    house: SecuredBroker, java: JavaClient, tmp_path: Path, listener: Listener
+) -> None:
+    file = tmp_path / "evergrid.yaml"
+    bootstrap = house.section(listener, ANNA).bootstrap
+    security = in_own_words(house, listener)
+    file.write_text(yaml.safe_dump({"kafka": {"bootstrap": bootstrap, "security": security}}))
+    connection = load(file, {}).kafka.source
+    assert reach(connection).brokers == java.reach(connection) == 1
+
+
+def in_own_words(house: SecuredBroker, listener: Listener) -> dict[str, object]:
+    words: dict[str, object] = {"tls": listener.protocol.is_encrypted}
+    if listener.protocol.is_encrypted:
+        words["ca"] = str(house.ca)
+    if listener.client_certificates:
+        words |= dict.fromkeys(("certificate", "key"), str(house.directory / f"{ANNA}.pem"))
+    if listener.mechanism is None:
+        return words
+    words["mechanism"] = listener.mechanism.value
+    secret = f"${{file:{house.directory / ANNA}.password}}"
+    if listener.mechanism is not Mechanism.OAUTHBEARER:
+        return words | {"user": ANNA, "password": secret}
+    assert house.tokens is not None
+    return words | {
+        "token_url": house.tokens.url,
+        "client_id": ANNA,
+        "client_secret": secret,
+        "scope": "kafka",
+        "extensions": {"traceId": "123"},
+        "token_ca": str(house.ca),
+    }
 
 
 @contextlib.contextmanager
@@ -353,6 +390,19 @@ def test_a_gateway_that_cannot_log_in_says_so_everywhere_and_goes_on_by_itself(
         audience.check()
         said = gateway.process.said()
     assert not {right, new, "not-the-right-one"} & set(re.findall(r"[\w-]+", said))
+
+
+def test_a_pipeline_that_is_not_let_in_says_so(house: SecuredBroker, tmp_path: Path) -> None:
+    stage = SecuredWorld(tmp_path, house, SCRAM, "refused")
+    stage.world.make_topics()
+    password = house.directory / f"{PIPELINE}.password"
+    right = password.read_text()
+    write_secret(password, "not-the-right-one")
+    with stage.world.start_pipeline() as pipeline:
+        pipeline.wait_for_words(NO_LOGIN.format(PIPELINE), PATIENCE)
+    write_secret(password, right)
+    assert f"SASL_SSL, SCRAM-SHA-512, user {PIPELINE}): could not" in pipeline.said()
+    assert "Traceback" not in pipeline.said()
 
 
 def test_check_goes_step_by_step_with_each_client(house: SecuredBroker, tmp_path: Path) -> None:

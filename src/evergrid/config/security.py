@@ -6,40 +6,23 @@ one file, which nobody has, and Spark's executors may be on machines without the
 
 from __future__ import annotations
 
-import enum
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-from evergrid.config.problems import quoted as shown
-from evergrid.config.secrets import Vault, quoted
+from evergrid.config.mechanism import Mechanism, login
+from evergrid.config.problems import quoted
+from evergrid.config.secrets import Vault
 from evergrid.config.section import Section
 from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, Value
 from evergrid.model.errors import ConfigError
 
-_MODULES = "org.apache.kafka.common.security"
 _OLD_KEYS = ("-----BEGIN RSA PRIVATE KEY", "-----BEGIN EC PRIVATE KEY")
 _USER = ("user", "password")
 _CLIENT = ("token_url", "client_id", "client_secret")
 _TOKEN = (*_CLIENT, "scope", "extensions", "token_ca")
-
-
-class Mechanism(enum.Enum):
-    """How to log in; the value is Kafka's word."""
-
-    PLAIN = "PLAIN"
-    SCRAM_SHA_256 = "SCRAM-SHA-256"
-    SCRAM_SHA_512 = "SCRAM-SHA-512"
-    OAUTHBEARER = "OAUTHBEARER"
-
-    @property
-    def module(self) -> str:
-        if self is Mechanism.OAUTHBEARER:
-            return f"{_MODULES}.oauthbearer.OAuthBearerLoginModule"
-        kind = "plain.Plain" if self is Mechanism.PLAIN else "scram.Scram"
-        return f"{_MODULES}.{kind}LoginModule"
 
 
 class Lines(msgspec.Struct, frozen=True):
@@ -85,7 +68,7 @@ def read_security(section: Section, base: Path, vault: Vault) -> Lines:
 def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
     """Report what is missing for what is asked for, and what nobody would read."""
     needed: tuple[str, ...] = _CLIENT if mechanism is Mechanism.OAUTHBEARER else _USER
-    missing = [shown(key) for key in needed if key not in section]
+    missing = [quoted(key) for key in needed if key not in section]
     if mechanism and missing:
         verb = "is" if len(missing) == 1 else "are"
         remedy = f"{mechanism.value} needs {', '.join(needed)}."
@@ -100,7 +83,7 @@ def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
             section.report(f"is not for {told}", "Set mechanism, or delete the line.", key)
     for key, other in (("certificate", "key"), ("key", "certificate"), ("key_password", "key")):
         if key in section and other not in section:
-            section.report(f"needs {shown(other)} beside it", "Add it, or delete the line.", key)
+            section.report(f"needs {quoted(other)} beside it", "Add it, or delete the line.", key)
     if not tls:
         for key in ("ca", "certificate", "key", "key_password"):
             if key in section:
@@ -166,7 +149,7 @@ def _login(section: Section, mechanism: Mechanism) -> Lines:
     user, password = (_text(section, key) if key in section else "" for key in _USER)
     return Lines(
         {"sasl.mechanism": mechanism.value},
-        {"sasl.jaas.config": _jaas(mechanism, {"username": user, "password": password})},
+        {"sasl.jaas.config": login(mechanism, {"username": user, "password": password})},
         {"sasl.username": user, "sasl.password": password},
     )
 
@@ -194,14 +177,9 @@ def _token(section: Section, files: _Files) -> Lines:
             "sasl.mechanism": Mechanism.OAUTHBEARER.value,
             "sasl.oauthbearer.token.endpoint.url": given.get("token_url", ""),
         },
-        {"sasl.jaas.config": _jaas(Mechanism.OAUTHBEARER, options)},
+        {"sasl.jaas.config": login(Mechanism.OAUTHBEARER, options)},
         {"sasl.oauthbearer.method": "oidc", **python},
     )
-
-
-def _jaas(mechanism: Mechanism, options: Mapping[str, str]) -> str:
-    words = " ".join(f"{name}={quoted(value)}" for name, value in options.items())
-    return f"{mechanism.module} required {words};"
 
 
 def _text(section: Section, key: str) -> str:

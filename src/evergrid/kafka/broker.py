@@ -27,6 +27,7 @@ from types import TracebackType
 
 from confluent_kafka import KafkaException
 
+from evergrid.config.mechanism import Mechanism, login
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, folder, leash
 from evergrid.kafka.jars import Jars, fetch
@@ -34,7 +35,7 @@ from evergrid.kafka.java import java_command
 from evergrid.kafka.ports import HOST, choose_ports, free_port
 from evergrid.kafka.secured import administration
 from evergrid.kafka.secured.files import write_secret
-from evergrid.kafka.secured.listeners import INTERNAL, Mechanism, Protocol, Security, login
+from evergrid.kafka.secured.listeners import INTERNAL, Protocol, Security
 from evergrid.model.errors import BrokenPromise, ConfigError
 
 _START_SECONDS = 90.0  # seconds on an idle laptop; a busy one must not fail for it

@@ -80,6 +80,9 @@ class JavaClient:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
 
     def reach(self, connection: Connection) -> int:
         """Log in and count the brokers; LinkError with the reason when that does not succeed."""

@@ -79,12 +79,8 @@ def shows(gateway: LocalGateway, made: Tls, name: str | None = None) -> bool:
 def test_new_connections_get_the_new_certificate_and_open_ones_go_on(
     gateway: LocalGateway, files: Tls, old: Tls, new: Tls
 ) -> None:
-    context = ssl.create_default_context(cafile=str(old.certificate))
     with calling(gateway) as caller:
-        caller.socket = context.wrap_socket(caller.socket, server_hostname="localhost")
-        caller.shake_hands({"Origin": gateway.address})
-        caller.say(type="hello", protocol=1, key=gateway.secret)
-        assert caller.hear()["type"] == "welcome"
+        caller.log_in_encrypted(old.certificate)
         caller.open(1)
         assert caller.watch()
         assert shows(gateway, old)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import socket
-import ssl
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -363,12 +362,8 @@ def test_tls_is_built_in(tmp_path: Path) -> None:
     with LocalGateway(tmp_path, tls=files) as gateway:
         gateway.place(PEOPLE, [person(offset) for offset in range(3)])
         assert gateway.address.startswith("https://")
-        context = ssl.create_default_context(cafile=str(files.certificate))
         with calling(gateway) as caller:
-            caller.socket = context.wrap_socket(caller.socket, server_hostname="localhost")
-            caller.shake_hands({"Origin": gateway.address})
-            caller.say(type="hello", protocol=1, key=gateway.secret)
-            assert caller.hear()["type"] == "welcome"
+            caller.log_in_encrypted(files.certificate)
             caller.open(1)
             assert len(ids(caller.watch())) == 3
         with calling(gateway) as plain:

@@ -25,17 +25,12 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient
 
+from evergrid.config.mechanism import Mechanism
 from evergrid.kafka import clients, topics
 from evergrid.kafka.rights import Kind, Operation, Right, grant, revoke
 from evergrid.kafka.secured.authority import Authority
 from evergrid.kafka.secured.broker import ADMINISTRATOR, SecuredBroker
-from evergrid.kafka.secured.listeners import (
-    CONTROLLER,
-    INTERNAL,
-    Listener,
-    Mechanism,
-    Protocol,
-)
+from evergrid.kafka.secured.listeners import CONTROLLER, INTERNAL, Listener, Protocol
 from evergrid.kafka.secured.tokens import TokenEndpoint
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import BrokenPromise

@@ -18,9 +18,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not
     UserScramCredentialUpsertion,
 )
 
+from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.kafka.secured.listeners import Account, Mechanism
+from evergrid.kafka.secured.listeners import Account
 
 NODE = "1"  # the id of the one broker that there is
 

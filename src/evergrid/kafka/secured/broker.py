@@ -22,6 +22,7 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
+from evergrid.config.mechanism import Mechanism
 from evergrid.config.secrets import Vault
 from evergrid.config.settings import Connection, Written
 from evergrid.kafka.broker import EmbeddedBroker
@@ -30,7 +31,7 @@ from evergrid.kafka.ports import choose_ports
 from evergrid.kafka.secured import administration, sections
 from evergrid.kafka.secured.authority import Authority, Certificate
 from evergrid.kafka.secured.files import write_secret
-from evergrid.kafka.secured.listeners import Account, Listener, Mechanism, Security
+from evergrid.kafka.secured.listeners import Account, Listener, Security
 from evergrid.kafka.secured.rsa import make_key
 from evergrid.kafka.secured.sections import Credentials, Section
 from evergrid.kafka.secured.tokens import TokenEndpoint

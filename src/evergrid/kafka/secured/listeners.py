@@ -19,16 +19,13 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.config.secrets import quoted
+from evergrid.config.mechanism import Mechanism, login
 from evergrid.kafka.ports import HOST
 
 CONTROLLER, INTERNAL = "CONTROLLER", "INTERNAL"
 ANONYMOUS = "ANONYMOUS"
 
 _SECURITY = "org.apache.kafka.common.security"
-_PLAIN_MODULE = f"{_SECURITY}.plain.PlainLoginModule"
-_SCRAM_MODULE = f"{_SECURITY}.scram.ScramLoginModule"
-_OAUTH_MODULE = f"{_SECURITY}.oauthbearer.OAuthBearerLoginModule"
 _OAUTH_VALIDATOR = f"{_SECURITY}.oauthbearer.OAuthBearerValidatorCallbackHandler"
 _AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 
@@ -44,26 +41,6 @@ class Protocol(enum.Enum):
     @property
     def is_encrypted(self) -> bool:
         return self in (Protocol.SSL, Protocol.SASL_SSL)
-
-
-class Mechanism(enum.Enum):
-    """How a login is done; the value is Kafka's word."""
-
-    PLAIN = "PLAIN"
-    SCRAM_SHA_256 = "SCRAM-SHA-256"
-    SCRAM_SHA_512 = "SCRAM-SHA-512"
-    OAUTHBEARER = "OAUTHBEARER"
-
-    @property
-    def module(self) -> str:
-        """The login module of both sides."""
-        if self is Mechanism.PLAIN:
-            return _PLAIN_MODULE
-        return _OAUTH_MODULE if self is Mechanism.OAUTHBEARER else _SCRAM_MODULE
-
-    @property
-    def is_scram(self) -> bool:
-        return self in (Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512)
 
 
 class Listener(msgspec.Struct, frozen=True):
@@ -224,12 +201,6 @@ class Security(msgspec.Struct, frozen=True):
             # A connection ends with its token unless the client brings a new one.
             f"{mechanism}connections.max.reauth.ms": "3600000",
         }
-
-
-def login(mechanism: Mechanism, options: Mapping[str, str]) -> str:
-    """The value of `sasl.jaas.config`, as Kafka reads it."""
-    words = (f" {name}={quoted(value)}" for name, value in options.items())
-    return f"{mechanism.module} required{''.join(words)};"
 
 
 def _login(name: str, mechanism: Mechanism, options: Mapping[str, str]) -> dict[str, str]:

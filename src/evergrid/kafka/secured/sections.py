@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.kafka.secured.listeners import Listener, Mechanism, login
+from evergrid.config.mechanism import Mechanism, login
+from evergrid.kafka.secured.listeners import Listener
 from evergrid.kafka.secured.tokens import SCOPE
 
 _LOGIN_HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
