@@ -228,7 +228,7 @@ def test_bad_messages_are_seen_with_reason_and_text(stage: Stage, visit: Visit) 
 
 def test_the_status_page_tells_of_the_pipeline(stage: Stage, visit: Visit) -> None:
     page = visit().open("/status")
-    pipeline = page.get_by_role("region", name="Pipeline")
+    pipeline = page.get_by_role("region", name="Pipeline", exact=True)
     expect(pipeline).to_contain_text("The pipeline runs.")
     expect(pipeline).to_contain_text("Generation 1")
     expect(pipeline).to_contain_text("left join of users and accounts")
