@@ -159,6 +159,8 @@ describe('columns of another generation', () => {
     await place(3, ['age']);
     await until(() => !stand.element.querySelector('.eg-popover'));
 
+    // Off the headers: another one has come under the pointer, and shows its own button.
+    await userEvent.hover(stand.scroller);
     await stand.press('Filter');
     await userEvent.selectOptions(stand.find('.eg-popover select'), 'balance');
     await userEvent.fill(stand.find('.eg-popover [inputmode]'), '12.50');
