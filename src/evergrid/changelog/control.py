@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from evergrid.config.settings import Settings
 from evergrid.config.values import TOPIC
@@ -101,9 +101,7 @@ def _fields(value: bytes | None) -> Mapping[str, object]:
     if len(value) > LARGEST_BYTES:
         raise DataError(f"it has {len(value):,} bytes; at most {LARGEST_BYTES:,} are read")
     try:
-        found = json.loads(
-            value.decode(), object_pairs_hook=_once, parse_constant=_refuse("a number")
-        )
+        found = json.loads(value.decode(), object_pairs_hook=_once, parse_constant=_no_number)
     except UnicodeDecodeError:
         raise DataError("it is not UTF-8 text") from None
     except (ValueError, RecursionError):
@@ -120,8 +118,5 @@ def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return fields
 
 
-def _refuse(what: str) -> Callable[[str], object]:
-    def refuse(text: str) -> object:
-        raise DataError(f"{text} is not {what}")
-
-    return refuse
+def _no_number(text: str) -> object:
+    raise DataError(f"{text} is not a number")

@@ -146,8 +146,8 @@ def rows_made(settings: Settings, generation: Generation) -> int:
     for shown, counting in counted:
         target = generation.tables[counting]
         ends = topics.offsets(settings.kafka.internal, target.topic, Edge.LATEST)
-        most = generation.tables[shown].table.retention.rows
-        total += min(sum(ends.values()), sum(ends.values()) if most is None else most)
+        made, most = sum(ends.values()), generation.tables[shown].table.retention.rows
+        total += made if most is None else min(made, most)
     return total
 
 
