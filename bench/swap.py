@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
+from bench.arithmetic import longest_gap
 from bench.figure import Bench, Cases, Value
+from bench.helper import Helper
+from bench.load import Loaded, Steady
 from bench.screen import say
 from bench.server import GatewayServer
 from bench.stage import TABLE, Stage, open_stage
 from evergrid.changelog.reader import load_manifest
 from evergrid.config import load
-from evergrid.demo.events import ACCOUNTS
 from evergrid.kafka.sending import Sender
 from evergrid.model.errors import LinkError
 from evergrid.model.join import JoinType
@@ -26,6 +24,8 @@ _FULL = ((10_000, 90_000, 2_000), (100_000, 1_000_000, 20_000))
 _QUICK = ((2_000, 8_000, 500),)
 _RATE = 200  # messages a second, so that every frame is due
 _LIMIT_SECONDS = 900.0
+_COUNT = round(_RATE * 2 * _LIMIT_SECONDS)  # more than the case lasts
+_WARM_SECONDS = 20.0
 _CALM_SECONDS = 10.0  # before the change, to know how long a frame waits anyway
 _AROUND_SECONDS = 3.0
 _LOOK_SECONDS = 0.1
@@ -54,8 +54,8 @@ def _measure(users: int, accounts: int, keys: int) -> tuple[Value, ...]:
             gateway.wait_until_ready(_LIMIT_SECONDS)
             viewer = audience.add(TABLE, order="-ts", limit=100)
             viewer.wait_for(lambda window: window.live, _LIMIT_SECONDS)
-            with _stream(stage, keys):
-                time.sleep(_CALM_SECONDS)
+            with Helper(Steady(stage.bootstrap, _COUNT, _RATE, keys), Loaded, stage.folder):
+                time.sleep(_WARM_SECONDS + _CALM_SECONDS)
                 say("  changing the join")
                 there = _change(stage, viewer, JoinType.ASOF)
                 time.sleep(_CALM_SECONDS)
@@ -89,8 +89,8 @@ def _change(stage: Stage, viewer: Viewer, join: JoinType) -> tuple[float, float,
 def _values(viewer: Viewer, change: tuple[float, float, int], name: str) -> tuple[Value, ...]:
     asked, live, generation = change
     shown = next(s.at for s in viewer.sights if s.generation == generation and s.at > asked)
-    calm = _longest_gap(viewer.sights, asked - _CALM_SECONDS, asked)
-    switch = _longest_gap(viewer.sights, shown - _AROUND_SECONDS, shown + _AROUND_SECONDS)
+    calm = _longest_wait(viewer.sights, asked - _CALM_SECONDS, asked)
+    switch = _longest_wait(viewer.sights, shown - _AROUND_SECONDS, shown + _AROUND_SECONDS)
     return (
         Value(f"{name}asked to live", live - asked, "s", digits=1),
         Value(f"{name}asked to on screen", shown - asked, "s", digits=1),
@@ -99,33 +99,10 @@ def _values(viewer: Viewer, change: tuple[float, float, int], name: str) -> tupl
     )
 
 
-def _longest_gap(sights: list[Sight], start: float, end: float) -> float:
+def _longest_wait(sights: list[Sight], start: float, end: float) -> float:
+    """The longest time without a frame, from edge to edge."""
     times = [sight.at for sight in sights if start <= sight.at <= end]
-    return max((b - a for a, b in itertools.pairwise(times)), default=end - start)
-
-
-@contextmanager
-def _stream(stage: Stage, keys: int) -> Iterator[None]:
-    """Accounts that make every frame differ from the one before."""
-    over = threading.Event()
-
-    def go() -> None:
-        sender, number = Sender(stage.connection), 0
-        while not over.wait(0.05):
-            for _ in range(_RATE // 20):
-                number += 1
-                user = f"u{number % keys}"
-                fields = {"userId": user, "accountType": "swap", "balance": number}
-                sender.send(ACCOUNTS, json.dumps(fields).encode(), user.encode())
-            sender.flush()
-
-    thread = threading.Thread(target=go, name="stream")
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+    return longest_gap([start, *times, end])
 
 
 BENCH = Bench(
