@@ -78,16 +78,16 @@ def why_not_allowed(settings: Settings, topic: str) -> str:
 
 def _topic(settings: Settings, name: str, value: object) -> str:
     if not isinstance(value, str) or not TOPIC.accepts(value):
-        raise DataError(f"{name} is {_shown(value)}, expected {TOPIC.expected}")
+        raise DataError(f"field {name} is {_shown(value)}, expected {TOPIC.expected}")
     if reason := why_not_allowed(settings, value):
-        raise DataError(f"{name}: {reason}")
+        raise DataError(f"field {name}: {reason}")
     return value
 
 
 def _type(name: str, value: object) -> JoinType:
     kinds = [kind.value for kind in JoinType]
     if not isinstance(value, str) or value not in kinds:
-        raise DataError(f"{name} is {_shown(value)}, expected one of {', '.join(kinds)}")
+        raise DataError(f"field {name} is {_shown(value)}, expected one of {', '.join(kinds)}")
     return JoinType(value)
 
 
