@@ -66,8 +66,8 @@ class Load:
         self._world = world
         self._rng = rng
         self._lots = 0
-        self.users = [f"users-{name}", f"users-{name}_v2"]
-        self.accounts = [f"accounts-{name}", f"accounts-{name}_v2"]
+        self.users = [f"users-{name}", f"users-{name}.v2"]
+        self.accounts = [f"accounts-{name}", f"accounts-{name}.v2"]
         self.steady = Steady(self.send)
 
     def make_topics(self) -> None:

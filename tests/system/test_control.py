@@ -88,7 +88,7 @@ def stage(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> I
 def older_than_the_start(world: World, operator: Operator) -> None:
     """Of what was asked for before there was a pipeline, only the result is ever started."""
     topics.create(world.connection, [NewTopicSpec(f"control-{NAME}", 1, 1)])
-    operator.send(b'{"joinType": "inner"}', b"garbage", b'{"usersTopic": "users-swap_v2"}')
+    operator.send(b'{"joinType": "inner"}', b"garbage", b'{"usersTopic": "users-swap.v2"}')
     operator.send(b'{"joinType": "asof", "usersTopic": "users-swap"}')
     operator.applied(1, joinType="asof")
 
@@ -146,8 +146,8 @@ def in_a_browser(stage: Stage, parts: ExitStack) -> Guest:
 def swap_five_times(operator: Operator) -> None:
     """Topics, types, both at once; and back to one that is kept, which is quick."""
     assert operator.swap(joinType="left") == 2
-    assert operator.swap(usersTopic="users-swap_v2") == 3
-    assert operator.swap(accountsTopic="accounts-swap_v2", joinType="inner") == 4
+    assert operator.swap(usersTopic="users-swap.v2") == 3
+    assert operator.swap(accountsTopic="accounts-swap.v2", joinType="inner") == 4
     back = operator.swap(accountsTopic="accounts-swap", joinType="left")
     assert back == 3, "it was kept, and need not be made again"
     assert operator.swap(usersTopic="users-swap", joinType="asof") == 5
@@ -245,7 +245,7 @@ def test_of_a_storm_only_the_last_message_is_carried_out(stage: Stage) -> None:
     rng = random.Random(SEED)
     kinds = [rng.choice(["asof", "left", "inner"]) for _ in range(STORM)]
     messages = [json.dumps({"joinType": kind}).encode() for kind in kinds]
-    final = {"joinType": "left", "usersTopic": "users-swap_v2"}
+    final = {"joinType": "left", "usersTopic": "users-swap.v2"}
     before = stage.pipeline.said().count("is live")
     row_ids = operator.send(*messages, json.dumps(final).encode())
     row = operator.wait_for(row_ids[-1], "applied", "failed")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
+import os
 import random
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from bench.usage import java_below
 
 import evergrid
 from evergrid.client import Patience
 from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.protocol.messages import Live
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Script, random_case
 from evergrid.testing.tables import wait_for
@@ -86,6 +92,8 @@ def test_windows_and_snapshots_equal_the_oracle_through_kills(
         try:
             producer.send()
             wait_until_right(judge, viewers)
+            said_when_spark_stands_still(pipeline, producer, viewers)
+            wait_until_right(judge, viewers)
             with producer.steady.going():
                 one_by_one(rng, producer, gateway, broker)
                 producer.wait_for_more(rng.randrange(20, 120))
@@ -113,6 +121,26 @@ def watching(audience: Audience) -> list[Viewer]:
         )
         for number, (table, view) in enumerate(VIEWS)
     ]
+
+
+def said_when_spark_stands_still(
+    pipeline: EvergridProcess, producer: Producer, viewers: list[Viewer]
+) -> None:
+    """A process that hangs does not end, and its screens must not look as if all were well."""
+    java = java_below(pipeline.pid)
+    os.kill(java, signal.SIGSTOP)
+    try:
+        stopped = datetime.datetime.now(datetime.UTC)
+        producer.send()
+        for viewer in viewers:
+            stale = viewer.wait_for(lambda window: window.state is Live.STALE, PATIENCE)
+            assert stale.stale_since is not None
+            assert abs(stale.stale_since - stopped) < datetime.timedelta(seconds=30)
+            assert stale.message.startswith("The pipeline")
+    finally:
+        os.kill(java, signal.SIGCONT)
+    for viewer in viewers:
+        viewer.wait_for(lambda window: window.live, PATIENCE)
 
 
 def one_by_one(

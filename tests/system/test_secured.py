@@ -148,7 +148,7 @@ def other_topics_need_rights_too(
     stage: SecuredWorld, house: SecuredBroker, gateway: GatewayProcess
 ) -> None:
     """A change is refused while a right is missing, and carried out when it is there."""
-    other = f"users-{stage.name}_v2"
+    other = f"users-{stage.name}.v2"
     administration = house.administration()
     topics.create(administration, [NewTopicSpec(other, 2, 1, {"retention.ms": "-1"})])
     with evergrid.connect(gateway.address, gateway.secret) as client:

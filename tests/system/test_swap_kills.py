@@ -99,8 +99,8 @@ class Scene:
 # What is asked for next, over and over: topics and types in turn.
 _CHANGES: tuple[dict[str, str], ...] = (
     {"joinType": "inner"},
-    {"usersTopic": "users-kills_v2"},
-    {"joinType": "asof", "accountsTopic": "accounts-kills_v2"},
+    {"usersTopic": "users-kills.v2"},
+    {"joinType": "asof", "accountsTopic": "accounts-kills.v2"},
     {"joinType": "left", "usersTopic": "users-kills", "accountsTopic": "accounts-kills"},
 )
 

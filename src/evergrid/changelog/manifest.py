@@ -39,10 +39,21 @@ class SystemTables(msgspec.Struct, frozen=True):
     tables: Mapping[str, TableTopic]
 
 
+class Behind(msgspec.Struct, frozen=True):
+    """Since when the tables lack something, in microseconds since the epoch, and a sentence.
+
+    An empty sentence: they have everything, as far as the pipeline knows.
+    """
+
+    since: int = 0
+    why: str = ""
+
+
 class Pulse(msgspec.Struct, frozen=True):
     """Written every few seconds by a pipeline that runs; microseconds since the epoch."""
 
     at: int
+    behind: Behind = Behind()
 
 
 class Choices(msgspec.Struct, frozen=True):
@@ -85,6 +96,7 @@ class Manifest(msgspec.Struct, frozen=True):
     current: int | None = None
     system: Mapping[str, TableTopic] = {}
     pulse: int = 0
+    behind: Behind = Behind()
     choices: Choices = Choices()
     asked: Asked = Asked()
     highest: int = 0
@@ -136,8 +148,8 @@ def encode_system(tables: Mapping[str, TableTopic]) -> tuple[bytes, bytes]:
     return _SYSTEM, msgspec.json.encode(SystemTables(tables))
 
 
-def encode_pulse(at: int) -> tuple[bytes, bytes]:
-    return _PULSE, msgspec.json.encode(Pulse(at))
+def encode_pulse(at: int, behind: Behind) -> tuple[bytes, bytes]:
+    return _PULSE, msgspec.json.encode(Pulse(at, behind))
 
 
 def encode_choices(choices: Choices) -> tuple[bytes, bytes]:
@@ -159,7 +171,8 @@ def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
     if key == _SYSTEM and value is not None:
         return msgspec.structs.replace(manifest, system=_systems.decode(value).tables)
     if key == _PULSE and value is not None:
-        return msgspec.structs.replace(manifest, pulse=_pulses.decode(value).at)
+        pulse = _pulses.decode(value)
+        return msgspec.structs.replace(manifest, pulse=pulse.at, behind=pulse.behind)
     if key == _CHOICES and value is not None:
         return msgspec.structs.replace(manifest, choices=_choices.decode(value))
     if key == _ASKED and value is not None:

@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from evergrid.changelog import manifest
 from evergrid.changelog.codec import Row
-from evergrid.changelog.manifest import Asked, Choices
+from evergrid.changelog.manifest import Asked, Behind, Choices
 from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
@@ -70,9 +70,9 @@ class ManifestWriter:
     def system(self, tables: Mapping[str, TableTopic]) -> None:
         self._write(*manifest.encode_system(tables))
 
-    def pulse(self, at: int) -> None:
+    def pulse(self, at: int, behind: Behind) -> None:
         """Say that the pipeline runs; `at` in microseconds since the epoch."""
-        self._write(*manifest.encode_pulse(at))
+        self._write(*manifest.encode_pulse(at, behind))
 
     def choices(self, choices: Choices) -> None:
         """Say what control messages may ask for."""

@@ -54,6 +54,13 @@ class TopicInfo(msgspec.Struct, frozen=True):
     partitions: int
 
 
+class Edges(msgspec.Struct, frozen=True):
+    """The oldest offset of each topic and partition, and the one that comes next."""
+
+    first: Mapping[tuple[str, int], int]
+    end: Mapping[tuple[str, int], int]
+
+
 class NewTopicSpec(msgspec.Struct, frozen=True):
     """A topic to make; replication -1 is the broker's default."""
 
@@ -132,13 +139,7 @@ def offsets(connection: Connection, topic: str, at: Start) -> dict[int, int]:
     time, so that a message which arrives between the two questions is not skipped.
     """
     asker = _Asker(connection)
-    info = asker.describe([topic]).get(topic)
-    if info is None:
-        raise LinkError(
-            f"topic {topic} does not exist",
-            where=where(connection),
-            remedy="Create the topic, or correct its name.",
-        )
+    (info,) = asker.existing([topic])
     if at is Edge.EARLIEST:
         return asker.offsets(info, _EARLIEST)
     ends = asker.offsets(info, _LATEST)
@@ -147,6 +148,21 @@ def offsets(connection: Connection, topic: str, at: Start) -> dict[int, int]:
     # Kafka counts in milliseconds: rounding down would let in a message before the time.
     found = asker.offsets(info, OffsetSpec.for_timestamp(math.ceil(at.time.timestamp() * 1000)))
     return {part: ends[part] if offset == _NONE else offset for part, offset in found.items()}
+
+
+def edges(connection: Connection, names: Iterable[str]) -> Edges:
+    """Where these topics begin and end now."""
+    asker = _Asker(connection)
+    infos = asker.existing(sorted(set(names)))
+    first, end = (
+        {
+            (info.name, partition): offset
+            for info in infos
+            for partition, offset in asker.offsets(info, spec).items()
+        }
+        for spec in (_EARLIEST, _LATEST)
+    )
+    return Edges(first, end)
 
 
 class _Moving(LinkError):
@@ -201,6 +217,18 @@ class _Asker:
             if described is not None:
                 found[name] = TopicInfo(name, str(described.topic_id), len(described.partitions))
         return found
+
+    def existing(self, names: Sequence[str]) -> list[TopicInfo]:
+        """These topics, in their order; LinkError when one is missing."""
+        found = self.describe(names)
+        for name in names:
+            if name not in found:
+                raise LinkError(
+                    f"topic {name} does not exist",
+                    where=where(self._connection),
+                    remedy="Create the topic, or correct its name.",
+                )
+        return [found[name] for name in names]
 
     def offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
         """Asks again while partitions get their leaders, as just after a topic was made."""

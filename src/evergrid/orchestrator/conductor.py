@@ -18,21 +18,23 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
+from evergrid.changelog.manifest import Behind
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
-from evergrid.config.settings import MissingTopics, Settings
+from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.diagnosis import ShutOut, Step
 from evergrid.kafka.jars import Jars
 from evergrid.model.control import Verdict
-from evergrid.model.errors import ConfigError, EvergridError, LinkError
+from evergrid.model.errors import ConfigError, DataError, EvergridError, LinkError
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import decide, generations
 from evergrid.orchestrator.control import ControlReader
 from evergrid.orchestrator.docket import Docket
 from evergrid.orchestrator.heart import Heart
+from evergrid.orchestrator.missing import await_topics
 from evergrid.orchestrator.offer import Offer
-from evergrid.orchestrator.preparation import CalledOff, Preparation, Prepared, Task, find_topics
+from evergrid.orchestrator.preparation import CalledOff, Preparation, Prepared, Task
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.retirement import Retirement
 from evergrid.orchestrator.supervisor import Supervisor
@@ -63,7 +65,7 @@ class Conductor:
         writer = ManifestWriter(records, prefix)
         writer.system(system)
         # A writer of its own: when the broker is away, both wait, and neither for the other.
-        self._heart = Heart(ManifestWriter(RecordWriter(connection), prefix))
+        self._heart = Heart(ManifestWriter(RecordWriter(connection), prefix), self._behind)
         tables = settings.system_tables
         self._verdicts = TableWriter(records, system[tables.control_raw])
         self._registry = Registry(
@@ -79,6 +81,8 @@ class Conductor:
         self._current: Supervisor | None = None
         self._preparation: Preparation | None = None
         self._reason = self._lost = self._trouble = ""
+        pulse = self._registry.manifest.pulse or generations.now()
+        self._without = Behind(pulse, "The pipeline is starting.")  # as long as nothing runs
         self._tries = 0
         self._wait = _LOOK_SECONDS
         self._not_before = self._count_at = 0.0
@@ -108,44 +112,26 @@ class Conductor:
         asked = self._registry.manifest.asked
         self._docket.take(self._control.open(asked), self._control.topic_id)
         self._retirement.after_a_kill()
-        self._await_topics()
+        await_topics(self._settings, self._docket, self._hear, self._say)
         current = self._registry.manifest.current_generation
         if current is None:
             return
         self._reason = self._why_not(current)
-        if not self._reason:
+        if self._reason:
+            self._without = _another_is_made(current, self._without.since)
+        else:
             self._say(f"Going on with generation {current.number} from its checkpoint.")
             spark = self._workshop.session(self._docket.wanted)
-            self._current = Supervisor(Plan(spark, self._settings, current), self._say)
-            self._current.start()
+            plan = Plan(spark, self._settings, current)
+            self._current = Supervisor(plan, self._say, fresh_at=self._without.since)
+            try:
+                self._current.start()
+            except DataError as error:
+                self._lost = str(error)
+                return
             self._say_live(current)
             if not decide.is_of(current, self._docket.wanted) and not self._docket.cause:
                 self._reason = "the configuration has other sources or joins"
-
-    def _await_topics(self) -> None:
-        """Wait for missing source topics, or end with a sentence, as the settings say.
-
-        Of topics that a message has just named, its verdict will tell.
-        """
-        said = ""
-        while not self._docket.cause:
-            try:
-                find_topics(self._docket.wanted)
-                return
-            except ConfigError as error:
-                if self._settings.missing_topics is MissingTopics.FAIL:
-                    raise ConfigError(
-                        error.what,
-                        where=error.where,
-                        remedy="Create what is missing, correct sources.*.topic, or set "
-                        "missing_topics: wait.",
-                    ) from None
-                missing = error.what.removesuffix(" does not exist").removesuffix(" do not exist")
-                if missing != said:
-                    self._say(f"Waiting for {missing} to be created.")
-                    said = missing
-            time.sleep(_LOOK_SECONDS)
-            self._hear()
 
     def _why_not(self, generation: Generation) -> str:
         """Why a generation cannot go on from its checkpoint; empty when it can."""
@@ -181,6 +167,7 @@ class Conductor:
         self._registry.put(generations.ended(generation, State.FAILED, self._lost))
         self._say(f"Generation {generation.number} cannot go on: {self._lost}. Starting another.")
         self._current, self._reason, self._lost = None, self._lost, ""
+        self._without = _another_is_made(generation, generations.now())
 
     def _steer(self) -> None:
         """Prepare what is wanted, unless it runs or is being prepared."""
@@ -206,7 +193,8 @@ class Conductor:
             self._docket.settle(Verdict.IGNORED, reason, number)
 
     def _prepare(self, wanted: Settings) -> None:
-        kept = next((g for g in self._kept(wanted) if not self._why_not(g)), None)
+        candidates = decide.kept_for(self._registry.manifest, wanted)
+        kept = next((one for one in candidates if not self._why_not(one)), None)
         number = kept.number if kept else self._registry.take_number()
         current = self._current.generation if self._current else None
         self._retirement.make_room(kept.number if kept else None)
@@ -222,9 +210,6 @@ class Conductor:
         self._docket.preparing(number)
         task = Task(wanted, self._docket.cause, number, kept, current)
         self._preparation = Preparation(task, spark, self._registry, self._say)
-
-    def _kept(self, wanted: Settings) -> list[Generation]:
-        return decide.kept_for(self._registry.manifest, wanted)
 
     # How a preparation ended
 
@@ -300,6 +285,12 @@ class Conductor:
         generation = self._registry.manifest.generations[self._current.generation.number]
         self._registry.count(generation, generations.rows_made(self._settings, generation))
 
+    def _behind(self) -> Behind:
+        """How old what is on the screens is."""
+        if self._current is not None:
+            return self._current.behind
+        return Behind() if self._registry.manifest.current is None else self._without
+
     def _say_live(self, generation: Generation) -> None:
         self._say(f"Generation {generation.number} is live: {', '.join(generation.tables)}.")
 
@@ -307,6 +298,12 @@ class Conductor:
         if trouble and trouble != self._trouble:
             self._say(trouble)
         self._trouble = trouble
+
+
+def _another_is_made(instead_of: Generation, since: int) -> Behind:
+    return Behind(
+        since, f"Generation {instead_of.number} cannot go on, and another is being prepared."
+    )
 
 
 def _is_final(error: EvergridError) -> bool:

@@ -22,7 +22,7 @@ import msgspec
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo
-from evergrid.model.errors import ConfigError, DataError, EvergridError, LinkError
+from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.generation import Generation, Progress
 from evergrid.orchestrator import generations
 from evergrid.orchestrator.decide import missing_topics
@@ -33,7 +33,7 @@ from evergrid.orchestrator.supervisor import Supervisor
 from evergrid.pipeline.bootstrap import bootstrap, call_off
 from evergrid.pipeline.catching_up import CatchingUp
 from evergrid.pipeline.plan import Plan
-from evergrid.pipeline.session import Session, is_local
+from evergrid.pipeline.session import Session
 
 _SAY_SECONDS = 2.0
 _LOOK_SECONDS = 0.3
@@ -129,11 +129,11 @@ class Preparation:
     def _go_live(self, generation: Generation) -> Prepared:
         """Steps 3 and 4."""
         plan = self._plan(generation)
-        supervisor = Supervisor(plan, self._say)
+        supervisor = Supervisor(plan, self._say, fresh_at=generations.now())
         try:
-            catching_up = _catching_up(plan)
             supervisor.start()
-            self._catch_up(supervisor, catching_up)
+            if supervisor.reading is not None:
+                self._catch_up(supervisor, CatchingUp(supervisor.reading))
             generation = generations.ready(self.task.settings, generation)
             self._put(generation)
         except BaseException:
@@ -142,14 +142,14 @@ class Preparation:
             raise
         return Prepared(generation, supervisor)
 
-    def _catch_up(self, supervisor: Supervisor, catching_up: CatchingUp | None) -> None:
+    def _catch_up(self, supervisor: Supervisor, catching_up: CatchingUp) -> None:
         """Wait until the queries have read what was there; never for ever."""
         sure, least, moved_at = 0, 0, time.monotonic()
-        while catching_up is not None and sure < _SURE:
+        while sure < _SURE:
             self._check()
             if lost := supervisor.look():
                 raise LinkError(lost)
-            left = catching_up.left(supervisor.groups)
+            left = catching_up.left()
             done = catching_up.total - left
             if catching_up.total:
                 self._tell(Progress("reading what came meanwhile", done, catching_up.total))
@@ -203,13 +203,3 @@ def find_topics(settings: Settings) -> Mapping[str, TopicInfo]:
             remedy="Create what is missing, or correct its name.",
         )
     return found
-
-
-def _catching_up(plan: Plan) -> CatchingUp | None:
-    """None where nothing can be known of it: on a cluster, consumers are on other machines."""
-    if not is_local(plan.settings):
-        return None
-    try:
-        return CatchingUp(plan)
-    except DataError as error:
-        raise LinkError(error.what, where=error.where) from None

@@ -1,18 +1,27 @@
-"""Watches a running generation: restarts what fell over, and says when it cannot go on."""
+"""Watches a running generation: restarts what fell over, and says when it cannot go on.
+
+It also knows since when the generation's tables are old, whatever the reason: a query that is
+down, a source that cannot be reached, or a machine that is too busy.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
 
+from evergrid.changelog.manifest import Behind
 from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation
 from evergrid.orchestrator.decide import changed_topic, grown_topics, missing_topics
+from evergrid.orchestrator.generations import now
 from evergrid.pipeline.failures import Cause, Failure, cause_of
+from evergrid.pipeline.freshness import Freshness
 from evergrid.pipeline.plan import Plan
+from evergrid.pipeline.reading import Reading
 from evergrid.pipeline.running import RunningQueries
+from evergrid.pipeline.session import is_local
 
 _TOPICS_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 30.0
@@ -20,12 +29,17 @@ _LONGEST_WAIT_SECONDS = 30.0
 # a way nobody has named.
 _MOST_FALLS = 5
 _CALM_SECONDS = 120.0  # a query that ran this long starts again with the shortest wait
+_OLD_SECONDS = 30.0  # what has not been read for so long makes a table old
 
 
 class Supervisor:
     """One generation's guard."""
 
-    def __init__(self, plan: Plan, say: Callable[[str], None]) -> None:
+    def __init__(self, plan: Plan, say: Callable[[str], None], fresh_at: int) -> None:
+        """Its tables had everything at `fresh_at`, in microseconds since the epoch."""
+        self.reading: Reading | None = None  # on a cluster, consumers are on other machines
+        self._freshness: Freshness | None = None
+        self._fresh_at = fresh_at
         self._plan = plan
         self._say = say
         self._queries = RunningQueries(plan)
@@ -37,6 +51,10 @@ class Supervisor:
         self._partitions: Mapping[str, int] = {}
 
     def start(self) -> None:
+        """DataError when its checkpoints are damaged."""
+        if is_local(self._plan.settings):
+            self.reading = Reading(self._plan, lambda: self._queries.groups)
+            self._freshness = Freshness(self.reading, self._fresh_at)
         self._partitions = {name: info.partitions for name, info in self._source_topics().items()}
         self._start_all()
 
@@ -45,9 +63,19 @@ class Supervisor:
         return self._plan.generation
 
     @property
-    def groups(self) -> Mapping[str, str]:
-        """What the names of each query's consumer groups begin with."""
-        return self._queries.groups
+    def behind(self) -> Behind:
+        """Since when its tables are old, and why; no word of topics, as everyone reads it."""
+        if now() - self._fresh_at < _OLD_SECONDS * 1e6:
+            return Behind()
+        left = self._freshness.left if self._freshness else 0
+        why = f"The pipeline has {left:,} messages still to read."
+        if not left:
+            why = "The pipeline's queries do not answer."
+        if self._trouble:
+            why = "The pipeline cannot read its sources; its log says why."
+        elif self._due:
+            why = "A part of the pipeline fell over, and is started again."
+        return Behind(self._fresh_at, why)
 
     def look(self) -> str:
         """Restart what fell over; returns the reason when the generation cannot go on."""
@@ -107,6 +135,8 @@ class Supervisor:
         generation = self._plan.generation
         try:
             found = self._source_topics()
+            if not missing_topics(generation.sources, found):
+                self._look_how_fresh()
         except LinkError as error:
             self._note(f"{error.sentence()} Going on when it is back.")
             return ""
@@ -123,6 +153,13 @@ class Supervisor:
             self._queries.stop_all()
             self._start_all()
         return changed_topic(generation, found)
+
+    def _look_how_fresh(self) -> None:
+        if self._freshness is None:
+            self._fresh_at = now()
+            return
+        self._freshness.look()
+        self._fresh_at = self._freshness.at
 
     def _another_topic(self) -> str:
         """Which topic is another one now, if that is why input was lost."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from evergrid.changelog.codec import Row
-from evergrid.changelog.manifest import Choices
+from evergrid.changelog.manifest import Behind, Choices
 from evergrid.changelog.names import (
     changelog_spec,
     control_spec,
@@ -63,9 +63,9 @@ class HandwrittenPipeline:
         )
         self.beat()
 
-    def beat(self, ago_seconds: float = 0.0) -> None:
+    def beat(self, ago_seconds: float = 0.0, behind: Behind = Behind()) -> None:
         """A sign of life, or what is left of one from a while ago."""
-        self._manifest.pulse(time.time_ns() // 1000 - round(ago_seconds * 1e6))
+        self._manifest.pulse(time.time_ns() // 1000 - round(ago_seconds * 1e6), behind)
 
     def judge(
         self,

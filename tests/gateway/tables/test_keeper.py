@@ -7,7 +7,7 @@ import time
 import pytest
 
 from evergrid.changelog.feed import Followed, Key, Reached
-from evergrid.changelog.manifest import Manifest
+from evergrid.changelog.manifest import Behind, Manifest
 from evergrid.gateway.tables.deliveries import TableInfo
 from evergrid.gateway.tables.hub import Hub, Pace
 from evergrid.gateway.tables.keeper import Keeper, Situation
@@ -67,9 +67,9 @@ class Keeping:
     def hub(self) -> Hub:
         return self.watching.hub
 
-    def turn(self, down: str = "", pulse: int = 0) -> None:
+    def turn(self, down: str = "", pulse: int = 0, behind: Behind = Behind()) -> None:
         known = manifest(self.current, *self.tables)
-        known = Manifest(known.generations, known.current, known.system, pulse)
+        known = Manifest(known.generations, known.current, known.system, pulse, behind)
         self.keeper.turn(Situation(tuple(self.tables), dict(self.reached), known, down))
         self.watching.settle()
 
@@ -224,6 +224,18 @@ def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
     assert keeping.keeper.pipeline().message == "The pipeline does not run."
     keeping.turn(pulse=NOW + 1)
     assert keeping.state() is Live.LIVE
+
+
+def test_a_pipeline_that_is_behind_makes_its_tables_stale_since_then(keeping: Keeping) -> None:
+    keeping.turn(pulse=NOW, behind=Behind(NOW - 40, "The pipeline has 5 messages still to read."))
+    assert keeping.state() is Live.STALE
+    assert keeping.viewer.told is not None
+    assert keeping.viewer.told.since == NOW - 40
+    assert keeping.viewer.told.message == "The pipeline has 5 messages still to read."
+    assert keeping.keeper.pipeline().health is Health.BEHIND
+    keeping.turn(pulse=NOW + 1)
+    assert keeping.state() is Live.LIVE
+    assert keeping.keeper.pipeline().health is Health.LIVE
 
 
 def test_retention_takes_the_oldest_and_viewers_see_them_go() -> None:

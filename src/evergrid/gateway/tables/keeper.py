@@ -194,6 +194,9 @@ class Keeper:
         trouble = self._trouble()
         if trouble and shown:
             return Condition(Live.STALE, f"{trouble} Going on when it is back.", self._fresh_at)
+        behind = situation.manifest.behind
+        if shown and behind.why and name not in situation.manifest.system:
+            return Condition(Live.STALE, behind.why, behind.since)
         if shown:
             return Condition(Live.LIVE, "")
         if name not in situation.manifest.tables():

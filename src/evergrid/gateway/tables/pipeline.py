@@ -13,6 +13,7 @@ class Health(enum.Enum):
     """`unknown`: it cannot be asked, or has never said a word."""
 
     LIVE = "live"
+    BEHIND = "behind"
     GONE = "gone"
     UNKNOWN = "unknown"
 
@@ -33,4 +34,6 @@ def pipeline_info(manifest: Manifest, down: str, silent: str) -> PipelineInfo:
         return PipelineInfo(Health.UNKNOWN, "No pipeline has been seen yet.", manifest)
     if silent:
         return PipelineInfo(Health.GONE, silent, manifest)
+    if manifest.behind.why:
+        return PipelineInfo(Health.BEHIND, manifest.behind.why, manifest)
     return PipelineInfo(Health.LIVE, "The pipeline runs.", manifest)

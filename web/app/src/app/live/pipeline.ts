@@ -3,7 +3,7 @@ import { count } from '../words/amounts';
 /** What the gateway tells of the pipeline behind its tables; times in microseconds since 1970. */
 
 export interface Pipeline {
-  readonly state: 'live' | 'gone' | 'unknown';
+  readonly state: 'live' | 'behind' | 'gone' | 'unknown';
   /** A sentence for people. */
   readonly message: string;
   /** When the pipeline last gave a sign of life; 0: never. */

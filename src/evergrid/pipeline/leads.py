@@ -1,14 +1,14 @@
-"""How far behind the live queries are: what their consumers say of themselves.
+"""How far the live queries have read: what their consumers say of themselves.
 
 In real-time mode Spark tells a query's progress when its batch ends, minutes later. The Kafka
-consumers inside know at any time how many messages are ahead of them, and publish it as Java
+consumers inside know at any time how far from a topic's start they are, and publish it as Java
 management beans; where Spark's tasks run in the driver's process, they can be read there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from py4j.java_gateway import JavaGateway, JavaObject
 from py4j.protocol import Py4JJavaError
@@ -18,11 +18,11 @@ from evergrid.pipeline.failures import told_plainly
 
 _BEANS = "kafka.consumer:type=consumer-fetch-manager-metrics,client-id=*,topic=*,partition=*"
 
-Lags = Mapping[tuple[str, int], int]
+Place = tuple[str, int]  # a topic and a partition
 
 
-class ConsumerLags:
-    """Reads the lags of one session's consumers."""
+class ConsumerLeads:
+    """Reads the leads of one session's consumers."""
 
     def __init__(self, spark: SparkSession) -> None:
         gateway: JavaGateway | None = spark.sparkContext._gateway
@@ -39,28 +39,29 @@ class ConsumerLags:
             server, "getAttribute", name, self._class("java.lang.String")
         )
 
-    def of(self, group: str) -> Lags:
-        """Messages ahead, by topic and partition, of consumers whose group begins so."""
+    def of(self, group: str, topics: Collection[str]) -> Mapping[Place, int]:
+        """Messages between a topic's start and its consumer, of groups that begin so.
+
+        As of the consumer's last fetch, which may be long ago.
+        """
         with told_plainly("say how far its queries are"):
             server = self._jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
             pattern = self._jvm.javax.management.ObjectName(_BEANS)
             names = self._names.invoke(server, self._objects([pattern, None]))
             mine = [n for n in names.toArray() if f"-{group}-" in n.getKeyProperty("client-id")]
-            lags: dict[tuple[str, int], int] = {}
+            known = by_bean_name(topics)
+            leads: dict[Place, int] = {}
             for name in mine:
-                lag = self._lag(server, name)
-                if lag is not None:
-                    place = (
-                        _plain(name.getKeyProperty("topic")),
-                        int(_plain(name.getKeyProperty("partition"))),
-                    )
-                    lags[place] = lag
-            return lags
+                topic = known.get(_plain(name.getKeyProperty("topic")))
+                lead = self._lead(server, name)
+                if topic is not None and lead is not None:
+                    leads[topic, int(_plain(name.getKeyProperty("partition")))] = lead
+            return leads
 
-    def _lag(self, server: JavaObject, name: JavaObject) -> int | None:
+    def _lead(self, server: JavaObject, name: JavaObject) -> int | None:
         """None before its first fetch, or when it has just gone."""
         try:
-            value = float(self._attribute.invoke(server, self._objects([name, "records-lag"])))
+            value = float(self._attribute.invoke(server, self._objects([name, "records-lead"])))
         except Py4JJavaError:
             return None
         return None if math.isnan(value) else int(value)
@@ -79,6 +80,11 @@ class ConsumerLags:
         for index, value in enumerate(values):
             array[index] = value
         return array
+
+
+def by_bean_name(topics: Collection[str]) -> Mapping[str, str]:
+    """Topics by the name that a bean has for them: older clients write `_` for every `.`."""
+    return {name: topic for topic in topics for name in (topic, topic.replace(".", "_"))}
 
 
 def _plain(property_: str) -> str:
