@@ -4,6 +4,7 @@ in one sentence what keeps it out, and gets in again when that is mended."""
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from evergrid.changelog.reader import read_to_end
 from evergrid.config import load
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection, Kafka
+from evergrid.gateway.entry.key import Key, hashed, new_secret
+from evergrid.gateway.entry.keyfile import add_key
 from evergrid.kafka import jars, topics
 from evergrid.kafka.probe import reach
 from evergrid.kafka.rights import Operation, Right, grant, revoke
@@ -33,9 +36,11 @@ from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
 from evergrid.pipeline.javaclient import JavaClient
 from evergrid.testing.handwritten import HandwrittenPipeline
+from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.tables import wait_for
 from evergrid.testing.viewer import Audience
 from tests.system.conftest import PATIENCE
+from tests.system.gateways import free_port
 from tests.system.secured import (
     ACCOUNTS,
     CERTIFIED,
@@ -392,17 +397,27 @@ def test_a_gateway_that_cannot_log_in_says_so_everywhere_and_goes_on_by_itself(
     assert not {right, new, "not-the-right-one"} & set(re.findall(r"[\w-]+", said))
 
 
-def test_a_pipeline_that_is_not_let_in_says_so(house: SecuredBroker, tmp_path: Path) -> None:
+def test_a_pipeline_that_is_not_let_in_says_so_and_is_started_again(
+    house: SecuredBroker, tmp_path: Path
+) -> None:
     stage = SecuredWorld(tmp_path, house, SCRAM, "refused")
     stage.world.make_topics()
     password = house.directory / f"{PIPELINE}.password"
     right = password.read_text()
     write_secret(password, "not-the-right-one")
-    with stage.world.start_pipeline() as pipeline:
-        pipeline.wait_for_words(NO_LOGIN.format(PIPELINE), PATIENCE)
-    write_secret(password, right)
-    assert f"SASL_SSL, SCRAM-SHA-512, user {PIPELINE}): could not" in pipeline.said()
-    assert "Traceback" not in pipeline.said()
+    add_key(stage.world.data_dir / "keys.yaml", Key("anybody", hashed(new_secret())))
+    both = EvergridProcess(
+        ["run", "-c", str(stage.world.file)],
+        tmp_path / "run.txt",
+        {**os.environ, "EVERGRID_GATEWAY__PORT": str(free_port())},
+    )
+    with both:
+        both.wait_for_words(NO_LOGIN.format(PIPELINE), PATIENCE)
+        both.wait_for_words("The pipeline ended with exit code 75; again in", PATIENCE)
+        write_secret(password, right)
+        both.wait_for_words("Generation 1 is live", PATIENCE)
+    assert f"SASL_SSL, SCRAM-SHA-512, user {PIPELINE}): could not" in both.said()
+    assert "Traceback" not in both.said()
 
 
 def test_check_goes_step_by_step_with_each_client(house: SecuredBroker, tmp_path: Path) -> None:
