@@ -153,6 +153,27 @@ def test_one_that_was_replaced_is_left_and_can_come_back(settings: Settings) -> 
     seen.feed.close()
 
 
+def test_the_one_before_goes_on_until_all_of_the_current_one_is_read(settings: Settings) -> None:
+    pipeline = HandwrittenPipeline(settings)
+    first, second = pipeline.prepare(1), pipeline.prepare(2)
+    old, new = first.tables[TABLE], second.tables[TABLE]
+    pipeline.switch(first)
+    seen = Seen(settings)
+    seen.until(lambda: seen.is_complete(old.topic) and seen.is_complete(new.topic))
+    pipeline.switch(second, incomplete=TABLE)
+    pipeline.become(first, State.RETIRING)
+    seen.until(lambda: seen.news.manifest.generations[1].state is State.RETIRING)
+    pipeline.write(old, "0:1", {})
+    seen.until(lambda: seen.ids.get(old.topic) == ["0:1"])
+    assert not seen.is_complete(new.topic)
+    pipeline.write_all(new, {f"0:{number}": {} for number in range(50)})
+    seen.until(lambda: seen.followed(old.topic) is None)
+    assert seen.is_complete(new.topic)
+    seen.until(lambda: len(seen.ids[new.topic]) >= 50)
+    assert len({*seen.ids[new.topic]}) == 50, "what was read is not read again"
+    seen.feed.close()
+
+
 def test_a_deleted_changelog_is_given_up_and_another_of_its_name_read_whole(
     settings: Settings,
 ) -> None:

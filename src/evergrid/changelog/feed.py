@@ -1,8 +1,9 @@
 """All tables at once, for whoever keeps them: their changelogs from the beginning, by batch.
 
 A feed reads the manifest and the changelogs of the tables that are current, of those that
-belong to no generation, and of generations that are coming. It goes on through brokers that
-go and come, and starts anew where a topic is not the one it was.
+belong to no generation, and of generations that are coming; and of the one before for as long
+as the current one is not read. It goes on through brokers that go and come, and starts anew
+where a topic is not the one it was.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from evergrid.kafka import topics
 from evergrid.kafka.probe import Pulse
 from evergrid.kafka.renewal import Renewal
 from evergrid.model.errors import LinkError
-from evergrid.model.generation import Generation, State, TableTopic
+from evergrid.model.generation import State, TableTopic
 from evergrid.model.source import Edge
 
 _SILENT_SECONDS = 2.0
@@ -88,6 +89,7 @@ class Feed:
         self._down = ""
         self._heard_at = self._looked_at = time.monotonic()
         self._manifest = Manifest()
+        self._whole: int | None = None  # the last current generation of which all was read
 
     def read(self, seconds: float) -> News:
         """What has come, waiting about `seconds` for the first; a broker away is no error."""
@@ -155,9 +157,21 @@ class Feed:
         return arrivals, news
 
     def _act_on(self, news: list[Record]) -> None:
+        became_whole = self._has_become_whole()
         before, self._manifest = self._manifest, fold(self._manifest, [news])
-        if not self._manifest.same_tables(before):
+        if became_whole or not self._manifest.same_tables(before):
             self._move()
+
+    def _has_become_whole(self) -> bool:
+        """Whether all of the current generation is read now, and what was before it can go."""
+        current = self._manifest.current
+        if current == self._whole or current is None:
+            return False
+        keys = [one.key for one in self._followed.values() if one.generation == current]
+        if not keys or not all(self._reached(key).complete for key in keys):
+            return False
+        self._whole = current
+        return True
 
     def _take_ends(self) -> None:
         """Where the last messages were compacted away, the end is further than what was read."""
@@ -168,7 +182,7 @@ class Feed:
 
     def _move(self) -> None:
         """Follow what the manifest names now; a new reader if that is something else."""
-        wanted = {target.topic: (target, number) for target, number in _wanted(self._manifest)}
+        wanted = {target.topic: (target, number) for target, number in self._wanted()}
         there = topics.describe(self._connection, list(wanted))
         before = self._followed
         coming = {
@@ -232,26 +246,22 @@ class Feed:
 
     def _is_waiting(self, there: frozenset[str]) -> bool:
         """Whether a changelog that was missing is there now."""
-        wanted = {target.topic for target, _ in _wanted(self._manifest)}
+        wanted = {target.topic for target, _ in self._wanted()}
         return bool((wanted - self._followed.keys()) & there)
+
+    def _wanted(self) -> list[tuple[TableTopic, int]]:
+        """The changelogs worth reading, with their generation, 0 for those that belong to none.
+
+        A coming one's before anybody sees it; the one before, until nobody sees it any more.
+        """
+        manifest = self._manifest
+        wanted = [(target, 0) for target in manifest.system.values()]
+        for number, one in manifest.generations.items():
+            if number in (manifest.current, self._whole) or one.state in _COMING:
+                wanted += [(target, number) for target in one.tables.values()]
+        return wanted
 
 
 # One that calls itself current is still coming until the manifest names it. It need not be a
 # newer one: people go back.
 _COMING = (State.PREPARING, State.READY, State.CURRENT)
-
-
-def _wanted(manifest: Manifest) -> list[tuple[TableTopic, int]]:
-    """The changelogs worth reading, with their generation: a coming one's before anybody sees
-    it, 0 for those that belong to none."""
-    current = manifest.current_generation
-    wanted = [(target, 0) for target in manifest.system.values()]
-    wanted += _of(current) if current is not None else []
-    for number, generation in manifest.generations.items():
-        if generation.state in _COMING and number != manifest.current:
-            wanted += _of(generation)
-    return wanted
-
-
-def _of(generation: Generation) -> list[tuple[TableTopic, int]]:
-    return [(target, generation.number) for target in generation.tables.values()]

@@ -115,12 +115,14 @@ class HandwrittenPipeline:
         self._manifest.generation(generation)
         return generation
 
-    def switch(self, generation: Generation) -> None:
-        """Make it the current one, complete as it is now."""
-        tables = {
-            name: msgspec.structs.replace(table, ready_offsets=self._ends(table.topic))
-            for name, table in generation.tables.items()
-        }
+    def switch(self, generation: Generation, *, incomplete: str = "") -> None:
+        """Make it the current one, complete as it is now; but for one table, if you name it,
+        which lacks a change in its first partition."""
+        tables = {}
+        for name, table in generation.tables.items():
+            ends = self._ends(table.topic)
+            ends[0] += name == incomplete
+            tables[name] = msgspec.structs.replace(table, ready_offsets=ends)
         current = msgspec.structs.replace(generation, state=State.CURRENT, tables=tables)
         self._manifest.generation(current)
         self._manifest.current(generation.number)
