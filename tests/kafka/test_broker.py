@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import logging
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -25,7 +26,7 @@ from evergrid.config.settings import Connection
 from evergrid.kafka import clients, folder, topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.sending import Sender
-from evergrid.kafka.topics import NewTopicSpec
+from evergrid.kafka.topics import Edges, NewTopicSpec, TopicWatch
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.source import At, Edge
 
@@ -159,6 +160,27 @@ def test_kill_9_and_start_keep_address_and_data(broker: EmbeddedBroker, topic: s
     assert read(broker.connection(), topic, 2) == [b"kept", b"too"]
     write(broker.connection(), topic, (0, 3, b"more"))
     assert topics.offsets(broker.connection(), topic, Edge.LATEST) == {0: 2, 1: 1}
+
+
+def test_a_watch_says_that_the_broker_is_away_and_goes_on(
+    broker: EmbeddedBroker, topic: str
+) -> None:
+    watch = TopicWatch(broker.connection())
+    before = watch.describe([topic, "missing"])
+    assert before.keys() == {topic}
+    write(broker.connection(), topic, (0, 1, b"one"), (0, 2, b"two"))
+    both = Edges({(topic, 0): 0, (topic, 1): 0}, {(topic, 0): 2, (topic, 1): 0})
+    assert watch.edges([topic]) == both
+    with pytest.raises(LinkError, match="topic missing does not exist"):
+        watch.edges([topic, "missing"])
+    broker.kill()
+    try:
+        with pytest.raises(LinkError, match=re.escape(broker.bootstrap)):
+            watch.describe([topic])
+    finally:
+        broker.start()
+    assert watch.describe([topic]) == before
+    assert watch.edges([topic]) == both
 
 
 def test_a_client_goes_on_after_the_broker_was_killed(broker: EmbeddedBroker, topic: str) -> None:

@@ -32,7 +32,7 @@ from evergrid.kafka.secured.broker import SecuredBroker
 from evergrid.kafka.secured.files import write_secret
 from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.kafka.sending import Sender
-from evergrid.kafka.topics import NewTopicSpec
+from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.pipeline.javaclient import JavaClient
 from evergrid.testing.handwritten import HandwrittenPipeline
@@ -341,10 +341,16 @@ def test_a_missing_right_is_named(house: SecuredBroker, java: JavaClient) -> Non
 
 def test_a_rotated_password_is_taken_by_new_clients(house: SecuredBroker, java: JavaClient) -> None:
     for listener in (SCRAM, OAUTH):
+        grant(
+            house.administration(), listener.principal(BEN), [Right(TOPIC, (Operation.DESCRIBE,))]
+        )
         connection = house.connection(listener, BEN)
+        watch = TopicWatch(connection)
         assert reach(connection).brokers == java.reach(connection) == 1
+        assert TOPIC in watch.describe([TOPIC])
         house.set_password(BEN, ODD)
         assert reach(connection).brokers == java.reach(connection) == 1
+        assert TOPIC in watch.describe([TOPIC])
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ from evergrid.kafka import clients
 from evergrid.kafka.ear import Ear
 from evergrid.kafka.identity import where
 from evergrid.kafka.properties import python_properties
+from evergrid.kafka.renewal import Renewal
 from evergrid.model.errors import LinkError
 from evergrid.model.source import At, Edge, Start
 
@@ -150,19 +151,33 @@ def offsets(connection: Connection, topic: str, at: Start) -> dict[int, int]:
     return {part: ends[part] if offset == _NONE else offset for part, offset in found.items()}
 
 
-def edges(connection: Connection, names: Iterable[str]) -> Edges:
-    """Where these topics begin and end now."""
-    asker = _Asker(connection)
-    infos = asker.existing(sorted(set(names)))
-    first, end = (
-        {
-            (info.name, partition): offset
-            for info in infos
-            for partition, offset in asker.offsets(info, spec).items()
-        }
-        for spec in (_EARLIEST, _LATEST)
-    )
-    return Edges(first, end)
+class TopicWatch:
+    """Looks at topics again and again: one client, and one login, for as long as all goes well."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._renewal = Renewal(connection)
+        self._asker: _Asker | None = None
+
+    def describe(self, names: Iterable[str]) -> dict[str, TopicInfo]:
+        """The topics of `names` that exist."""
+        return self._ask(lambda asker: asker.describe(sorted(set(names))))
+
+    def edges(self, names: Iterable[str]) -> Edges:
+        """Where these topics begin and end now."""
+        return self._ask(lambda asker: asker.edges(sorted(set(names))))
+
+    def _ask(self, question: Callable[[_Asker], _Answer]) -> _Answer:
+        due = self._renewal.is_due()
+        if self._asker is None or due:
+            self._asker = _Asker(self._connection)
+        try:
+            answer = question(self._asker)
+        except LinkError:
+            self._asker = None  # whatever it remembers, the next one finds out for itself
+            raise
+        self._asker.forget()
+        return answer
 
 
 class _Moving(LinkError):
@@ -191,6 +206,11 @@ class _Asker:
             raise told from None
         except TimeoutError:
             raise self.link_error(doing, KafkaError(clients.TIMED_OUT)) from None
+
+    def forget(self) -> None:
+        """What it heard is over, for it was answered."""
+        self.admin.poll(0)
+        self._ear.forget()
 
     def link_error(self, doing: str, failure: KafkaError) -> LinkError:
         self.admin.poll(0)  # hands over what was heard
@@ -229,6 +249,18 @@ class _Asker:
                     remedy="Create the topic, or correct its name.",
                 )
         return [found[name] for name in names]
+
+    def edges(self, names: Sequence[str]) -> Edges:
+        infos = self.existing(names)
+        first, end = (
+            {
+                (info.name, partition): offset
+                for info in infos
+                for partition, offset in self.offsets(info, spec).items()
+            }
+            for spec in (_EARLIEST, _LATEST)
+        )
+        return Edges(first, end)
 
     def offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
         """Asks again while partitions get their leaders, as just after a topic was made."""

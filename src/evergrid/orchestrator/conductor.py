@@ -25,6 +25,7 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.diagnosis import ShutOut, Step
 from evergrid.kafka.jars import Jars
+from evergrid.kafka.topics import TopicWatch
 from evergrid.model.control import Verdict
 from evergrid.model.errors import ConfigError, DataError, EvergridError, LinkError
 from evergrid.model.generation import Generation, State
@@ -60,6 +61,7 @@ class Conductor:
         self._say = say
         self._workshop = Workshop(settings, jars, say, spark_started)
         connection, prefix = settings.kafka.internal, settings.internal_topics.prefix
+        self._own = TopicWatch(connection)
         system = generations.make_system_topics(settings)
         records = RecordWriter(connection)
         writer = ManifestWriter(records, prefix)
@@ -283,7 +285,7 @@ class Conductor:
             return
         self._count_at = time.monotonic() + _COUNT_SECONDS
         generation = self._registry.manifest.generations[self._current.generation.number]
-        self._registry.count(generation, generations.rows_made(self._settings, generation))
+        self._registry.count(generation, generations.rows_made(self._own, generation))
 
     def _behind(self) -> Behind:
         """How old what is on the screens is."""

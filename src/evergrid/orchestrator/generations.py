@@ -11,7 +11,7 @@ import msgspec
 from evergrid.changelog.names import changelog_spec, manifest_spec, system_topic, table_topic
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.topics import TopicInfo
+from evergrid.kafka.topics import TopicInfo, TopicWatch
 from evergrid.model.generation import Generation, SourceTopic, State, TableTopic, Times
 from evergrid.model.join import Join, JoinType
 from evergrid.model.source import Edge, Source
@@ -132,7 +132,7 @@ def clear(settings: Settings, generation: Generation) -> None:
     shutil.rmtree(generation_folder(settings, generation.number), ignore_errors=True)
 
 
-def rows_made(settings: Settings, generation: Generation) -> int:
+def rows_made(own: TopicWatch, generation: Generation) -> int:
     """How many rows its joined tables have got; of all its tables where nothing is joined.
 
     Taken from the ends of changelogs, so what a crash made Spark write again counts again.
@@ -142,11 +142,12 @@ def rows_made(settings: Settings, generation: Generation) -> int:
     counted = [_counted(generation, join) for join in generation.joins.values()]
     if not counted:
         counted = [(name, name) for name in generation.tables]
+    ends = own.edges(generation.tables[counting].topic for _, counting in counted).end
     total = 0
     for shown, counting in counted:
-        target = generation.tables[counting]
-        ends = topics.offsets(settings.kafka.internal, target.topic, Edge.LATEST)
-        made, most = sum(ends.values()), generation.tables[shown].table.retention.rows
+        topic = generation.tables[counting].topic
+        made = sum(end for (name, _), end in ends.items() if name == topic)
+        most = generation.tables[shown].table.retention.rows
         total += made if most is None else min(made, most)
     return total
 

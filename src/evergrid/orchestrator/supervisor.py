@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from evergrid.changelog.manifest import Behind
-from evergrid.kafka import topics
-from evergrid.kafka.topics import TopicInfo
+from evergrid.kafka.topics import TopicInfo, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation
 from evergrid.orchestrator.decide import changed_topic, grown_topics, missing_topics
@@ -42,6 +41,7 @@ class Supervisor:
         self._fresh_at = fresh_at
         self._plan = plan
         self._say = say
+        self._watch = TopicWatch(plan.settings.kafka.source)
         self._queries = RunningQueries(plan)
         self._waits: dict[str, float] = {}
         self._due: dict[str, float] = {}
@@ -53,7 +53,7 @@ class Supervisor:
     def start(self) -> None:
         """DataError when its checkpoints are damaged."""
         if is_local(self._plan.settings):
-            self.reading = Reading(self._plan, lambda: self._queries.groups)
+            self.reading = Reading(self._plan, self._watch, lambda: self._queries.groups)
             self._freshness = Freshness(self.reading, self._fresh_at)
         self._partitions = {name: info.partitions for name, info in self._source_topics().items()}
         self._start_all()
@@ -178,4 +178,4 @@ class Supervisor:
 
     def _source_topics(self) -> dict[str, TopicInfo]:
         names = [source.topic for source in self._plan.generation.sources.values()]
-        return topics.describe(self._plan.settings.kafka.source, names)
+        return self._watch.describe(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from evergrid.kafka import topics
+from evergrid.kafka.topics import TopicWatch
 from evergrid.pipeline.checkpoint import positions
 from evergrid.pipeline.leads import ConsumerLeads, Place
 from evergrid.pipeline.plan import Plan
@@ -49,9 +49,11 @@ class Sights(Protocol):
 class Reading:
     """All queries; made before they are started. DataError when a checkpoint is damaged."""
 
-    def __init__(self, plan: Plan, groups: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(
+        self, plan: Plan, watch: TopicWatch, groups: Callable[[], Mapping[str, str]]
+    ) -> None:
         """`groups` tells what the names of each query's consumer groups begin with now."""
-        self._plan = plan
+        self._watch = watch
         self._groups = groups
         self._leads = ConsumerLeads(plan.spark)
         self._topics = {
@@ -63,7 +65,7 @@ class Reading:
     def look(self) -> Places:
         """Ask the consumers where they are; returns the ends of their topics just before."""
         names = set().union(*self._topics.values())
-        edges = topics.edges(self._plan.settings.kafka.source, names)
+        edges = self._watch.edges(names)
         for query, group in self._groups().items():
             leads = self._leads.of(group, self._topics[query])
             self._positions[query].update(group, leads, edges.first)

@@ -79,7 +79,7 @@ describe('one that may', () => {
       name: 'EvergridError',
       code: 'bad_control',
       retry: false,
-      message: expect.stringMatching(/^The message is no control message: usersTopic: .*\.$/),
+      message: expect.stringMatching(/^The message is no control message: field usersTopic: .*\.$/),
     });
   });
 
