@@ -157,13 +157,13 @@ class Feed:
         return arrivals, news
 
     def _act_on(self, news: list[Record]) -> None:
-        became_whole = self._has_become_whole()
+        one_can_go = self._has_become_whole() and self._follows_too_much()
         before, self._manifest = self._manifest, fold(self._manifest, [news])
-        if became_whole or not self._manifest.same_tables(before):
+        if one_can_go or not self._manifest.same_tables(before):
             self._move()
 
     def _has_become_whole(self) -> bool:
-        """Whether all of the current generation is read now, and what was before it can go."""
+        """Whether the last of the current generation has just been read."""
         current = self._manifest.current
         if current == self._whole or current is None:
             return False
@@ -172,6 +172,9 @@ class Feed:
             return False
         self._whole = current
         return True
+
+    def _follows_too_much(self) -> bool:
+        return bool(self._followed.keys() - {target.topic for target, _ in self._wanted()})
 
     def _take_ends(self) -> None:
         """Where the last messages were compacted away, the end is further than what was read."""
