@@ -276,9 +276,9 @@ def clock(seconds: float) -> str:
 
 
 def room() -> int:
-    """How many parts this machine can carry: two for each core, if memory allows."""
+    """How many parts this machine can carry: its cores and one more, if memory allows."""
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return max(1, min(2 * (os.cpu_count() or 1), int(gigabytes / _GIGABYTES_OF_A_PART)))
+    return max(1, min((os.cpu_count() or 1) + 1, int(gigabytes / _GIGABYTES_OF_A_PART)))
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> None:

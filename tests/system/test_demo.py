@@ -132,8 +132,10 @@ def its_tables_are_served(running: Demo, folder: Path) -> None:
     with evergrid.connect(address, key) as client:
         assert {table.name for table in client.tables()} >= {"users_ui", "final_ui", "quarantine"}
         with client.windows("final_ui", order="-ts", limit=5) as windows:
-            totals = {window.total for window in itertools.islice(windows, 6)}
-        assert len(totals) > 1, "the window does not move"
+            first = next(windows).total
+            # It may also tell, more than once, that the pipeline has to catch up.
+            moved = any(window.total != first for window in itertools.islice(windows, 100))
+        assert moved, "the window does not move"
     tail = subprocess.run(
         [
             *(sys.executable, "-m", "evergrid", "tail", "final_ui", "-n", "5"),
