@@ -174,7 +174,7 @@ class Feed:
         return True
 
     def _follows_too_much(self) -> bool:
-        return bool(self._followed.keys() - {target.topic for target, _ in self._wanted()})
+        return bool(self._followed.keys() - self._wanted().keys())
 
     def _take_ends(self) -> None:
         """Where the last messages were compacted away, the end is further than what was read."""
@@ -185,7 +185,7 @@ class Feed:
 
     def _move(self) -> None:
         """Follow what the manifest names now; a new reader if that is something else."""
-        wanted = {target.topic: (target, number) for target, number in self._wanted()}
+        wanted = self._wanted()
         there = topics.describe(self._connection, list(wanted))
         before = self._followed
         coming = {
@@ -249,19 +249,18 @@ class Feed:
 
     def _is_waiting(self, there: frozenset[str]) -> bool:
         """Whether a changelog that was missing is there now."""
-        wanted = {target.topic for target, _ in self._wanted()}
-        return bool((wanted - self._followed.keys()) & there)
+        return bool((self._wanted().keys() - self._followed.keys()) & there)
 
-    def _wanted(self) -> list[tuple[TableTopic, int]]:
-        """The changelogs worth reading, with their generation, 0 for those that belong to none.
+    def _wanted(self) -> dict[str, tuple[TableTopic, int]]:
+        """The changelogs worth reading, by topic: with their generation, 0 for those of none.
 
         A coming one's before anybody sees it; the one before, until nobody sees it any more.
         """
         manifest = self._manifest
-        wanted = [(target, 0) for target in manifest.system.values()]
+        wanted = {target.topic: (target, 0) for target in manifest.system.values()}
         for number, one in manifest.generations.items():
             if number in (manifest.current, self._whole) or one.state in _COMING:
-                wanted += [(target, number) for target in one.tables.values()]
+                wanted |= {target.topic: (target, number) for target in one.tables.values()}
         return wanted
 
 

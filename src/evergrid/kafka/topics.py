@@ -37,6 +37,8 @@ from evergrid.kafka.renewal import Renewal
 from evergrid.model.errors import LinkError
 from evergrid.model.source import At, Edge, Start
 
+Place = tuple[str, int]  # a topic and a partition
+
 _ASK_SECONDS = 20.0
 _SETTLE_SECONDS = 20.0  # until a made or deleted topic is so for everyone who asks
 _LOOK_SECONDS = 0.05
@@ -58,8 +60,8 @@ class TopicInfo(msgspec.Struct, frozen=True):
 class Edges(msgspec.Struct, frozen=True):
     """The oldest offset of each topic and partition, and the one that comes next."""
 
-    first: Mapping[tuple[str, int], int]
-    end: Mapping[tuple[str, int], int]
+    first: Mapping[Place, int]
+    end: Mapping[Place, int]
 
 
 class NewTopicSpec(msgspec.Struct, frozen=True):
@@ -165,7 +167,11 @@ class TopicWatch:
 
     def edges(self, names: Iterable[str]) -> Edges:
         """Where these topics begin and end now."""
-        return self._ask(lambda asker: asker.edges(sorted(set(names))))
+        return self._ask(lambda asker: Edges(*asker.places(names, _EARLIEST, _LATEST)))
+
+    def ends(self, names: Iterable[str]) -> Mapping[Place, int]:
+        """Where they end now."""
+        return self._ask(lambda asker: asker.places(names, _LATEST)[0])
 
     def _ask(self, question: Callable[[_Asker], _Answer]) -> _Answer:
         due = self._renewal.is_due()
@@ -250,17 +256,17 @@ class _Asker:
                 )
         return [found[name] for name in names]
 
-    def edges(self, names: Sequence[str]) -> Edges:
-        infos = self.existing(names)
-        first, end = (
+    def places(self, names: Iterable[str], *specs: OffsetSpec) -> list[dict[Place, int]]:
+        """For each of `specs`, the offset there of every partition of these topics."""
+        infos = self.existing(sorted(set(names)))
+        return [
             {
                 (info.name, partition): offset
                 for info in infos
                 for partition, offset in self.offsets(info, spec).items()
             }
-            for spec in (_EARLIEST, _LATEST)
-        )
-        return Edges(first, end)
+            for spec in specs
+        ]
 
     def offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
         """Asks again while partitions get their leaders, as just after a topic was made."""

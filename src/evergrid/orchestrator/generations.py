@@ -142,7 +142,7 @@ def rows_made(own: TopicWatch, generation: Generation) -> int:
     counted = [_counted(generation, join) for join in generation.joins.values()]
     if not counted:
         counted = [(name, name) for name in generation.tables]
-    ends = own.edges(generation.tables[counting].topic for _, counting in counted).end
+    ends = own.ends(generation.tables[counting].topic for _, counting in counted)
     total = 0
     for shown, counting in counted:
         topic = generation.tables[counting].topic

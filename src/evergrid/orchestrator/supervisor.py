@@ -67,14 +67,14 @@ class Supervisor:
         """Since when its tables are old, and why; no word of topics, as everyone reads it."""
         if now() - self._fresh_at < _OLD_SECONDS * 1e6:
             return Behind()
-        left = self._freshness.left if self._freshness else 0
-        why = f"The pipeline has {left:,} messages still to read."
-        if not left:
-            why = "The pipeline's queries do not answer."
         if self._trouble:
             why = "The pipeline cannot read its sources; its log says why."
         elif self._due:
             why = "A part of the pipeline fell over, and is started again."
+        elif self._freshness and self._freshness.left:
+            why = f"The pipeline has {self._freshness.left:,} messages still to read."
+        else:
+            why = "The pipeline's queries do not answer."
         return Behind(self._fresh_at, why)
 
     def look(self) -> str:
@@ -135,12 +135,12 @@ class Supervisor:
         generation = self._plan.generation
         try:
             found = self._source_topics()
-            if not missing_topics(generation.sources, found):
+            missing = missing_topics(generation.sources, found)
+            if not missing:
                 self._look_how_fresh()
         except LinkError as error:
             self._note(f"{error.sentence()} Going on when it is back.")
             return ""
-        missing = missing_topics(generation.sources, found)
         if missing:
             self._note(f"Topic {', '.join(missing)} does not exist any more. Waiting for it.")
             return ""

@@ -14,11 +14,10 @@ from py4j.java_gateway import JavaGateway, JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from evergrid.kafka.topics import Place
 from evergrid.pipeline.failures import told_plainly
 
 _BEANS = "kafka.consumer:type=consumer-fetch-manager-metrics,client-id=*,topic=*,partition=*"
-
-Place = tuple[str, int]  # a topic and a partition
 
 
 class ConsumerLeads:

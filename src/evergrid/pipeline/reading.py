@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from evergrid.kafka.topics import TopicWatch
+from evergrid.kafka.topics import Place, TopicWatch
 from evergrid.pipeline.checkpoint import positions
-from evergrid.pipeline.leads import ConsumerLeads, Place
+from evergrid.pipeline.leads import ConsumerLeads
 from evergrid.pipeline.plan import Plan
 
 Places = Mapping[Place, int]
@@ -22,13 +22,13 @@ class Positions:
 
     def __init__(self, starts: Places) -> None:
         self._known = dict(starts)
-        self._said: dict[tuple[str, Place], int] = {}
+        self._said: dict[Place, tuple[str, int]] = {}
 
     def update(self, group: str, leads: Places, first: Places) -> None:
         """`first` are the oldest offsets; a query that was restarted has another group."""
         for place, lead in leads.items():
-            if self._said.get((group, place)) != lead:
-                self._said[group, place] = lead
+            if self._said.get(place) != (group, lead):
+                self._said[place] = (group, lead)
                 self._known[place] = first.get(place, 0) + lead
 
     def left(self, ends: Places) -> int:
@@ -74,8 +74,8 @@ class Reading:
     def left(self, ends: Places) -> int:
         """How many messages before these ends are still to be read, by all queries."""
         return sum(
-            positions.left({place: end for place, end in ends.items() if place[0] in read})
-            for positions, read in zip(self._positions.values(), self._topics.values(), strict=True)
+            positions.left({p: end for p, end in ends.items() if p[0] in self._topics[query]})
+            for query, positions in self._positions.items()
         )
 
 

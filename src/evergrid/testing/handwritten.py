@@ -63,9 +63,9 @@ class HandwrittenPipeline:
         )
         self.beat()
 
-    def beat(self, ago_seconds: float = 0.0, behind: Behind = Behind()) -> None:
+    def beat(self, ago_seconds: float = 0.0) -> None:
         """A sign of life, or what is left of one from a while ago."""
-        self._manifest.pulse(time.time_ns() // 1000 - round(ago_seconds * 1e6), behind)
+        self._manifest.pulse(time.time_ns() // 1000 - round(ago_seconds * 1e6), Behind())
 
     def judge(
         self,
