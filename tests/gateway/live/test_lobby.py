@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -369,6 +370,26 @@ def test_tls_is_built_in(tmp_path: Path) -> None:
         with calling(gateway) as plain:
             plain.send(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
             assert b"200" not in plain.rest()
+
+
+def test_an_encrypted_connection_that_breaks_is_no_fault_of_ours(tmp_path: Path) -> None:
+    files = self_signed(tmp_path)
+    with LocalGateway(tmp_path, tls=files) as gateway:
+        gateway.place(PEOPLE, [person(offset) for offset in range(3)])
+        for _ in range(5):
+            with calling(gateway) as caller:
+                caller.log_in_encrypted(files.certificate)
+                caller.open(1)
+                caller.watch()
+                reset(caller.socket)
+            wait_until(lambda: gateway.engine.load().tickets == 0, "it to be forgotten")
+        assert gateway.said == []
+
+
+def reset(connection: socket.socket) -> None:
+    """As a network does it: no goodbye, neither of TLS nor of TCP."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
 
 
 def test_files_that_are_no_certificate_are_named(tmp_path: Path) -> None:

@@ -38,26 +38,30 @@ class Socket(web.WebSocketResponse):
         )
         self.fault: Code | None = None
         self._link: asyncio.Transport | None = None
+        self.encrypted = False
 
     async def open(self, request: web.Request) -> None:
         """Shake hands, and have each send wait until the kernel has taken all of it."""
         self._link = request.transport
         await self.prepare(request)
-        if self._link is None:
+        if self._link is None or self._link.is_closing():
             raise ConnectionResetError("the client left during its handshake")
+        self.encrypted = self._link.get_extra_info("sslcontext") is not None
         self._link.set_write_buffer_limits(high=1, low=0)  # with 0, TLS would wait for ever
         if (plain := self._link.get_extra_info("socket")) is not None:
             with contextlib.suppress(OSError):
                 plain.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
 
     @property
-    def encrypted(self) -> bool:
-        return self._link is not None and self._link.get_extra_info("sslcontext") is not None
-
-    @property
     def waiting(self) -> int:
         """Bytes that the kernel has not taken yet."""
-        return 0 if self._link is None else self._link.get_write_buffer_size()
+        if self._link is None:
+            return 0
+        try:
+            return self._link.get_write_buffer_size()
+        except AttributeError:
+            # asyncio's TLS forgets its connection when it is closed a second time.
+            return 0
 
     async def answer_ping(self, payload: bytes) -> None:
         with contextlib.suppress(ConnectionError):
