@@ -74,7 +74,7 @@ lock: ## write requirements/*.lock anew (ARGS=--upgrade for newer versions)
 	$(COMPILE) $(ARGS) pyproject.toml -o requirements/runtime.lock
 	$(COMPILE) $(ARGS) pyproject.toml --group dev -c requirements/runtime.lock -o requirements/dev.lock
 
-clean: ## remove .venv, caches and what the demo left (.evergrid)
-	rm -rf .venv .evergrid build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache \
+clean: ## remove .venv, caches and what the demo left (.evergrid/demo)
+	rm -rf .venv .evergrid/demo build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache \
 		web/node_modules web/build
 	find src tests bench tools -name __pycache__ -prune -exec rm -rf {} +

@@ -15,7 +15,7 @@ _BUILD = "from setuptools.build_meta import build_wheel; build_wheel('.')"
 def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
     passing = shutil.ignore_patterns("__pycache__", "*.egg-info")
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=passing)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, tmp_path)
     folder = tmp_path / "src" / "evergrid" / "gateway" / "web"
     # Whether or not the page has such folders today.

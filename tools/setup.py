@@ -226,7 +226,7 @@ def source_first() -> dict[str, str]:
 
 
 def install(purpose: str) -> None:
-    megabytes = 600 if purpose == DEVELOP else 450
+    megabytes = 690 if purpose == DEVELOP else 540
     known = (VENV / "bin" / "evergrid").exists()
     once = "" if known else f" (about {megabytes} MB, once; some minutes)"
     say(f"Installing Python packages{once} …")

@@ -7,13 +7,13 @@ import { stages } from './client/tests/browser/stages.js';
 // Tests start real gateways and wait for what they see; a slow machine needs patience.
 const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
 
-/** The browser of this machine: EVERGRID_CHROMIUM says which, else the first on the path. */
+/** The browser of this machine: EVERGRID_TEST_CHROMIUM says which, else the first on the path. */
 export function chromium(): string {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const names = ['chromium', 'chromium-browser', 'google-chrome'];
   const places = names.flatMap((name) => folders.map((folder) => join(folder, name)));
   return (
-    process.env['EVERGRID_CHROMIUM'] ?? places.find((place) => existsSync(place)) ?? 'chromium'
+    process.env['EVERGRID_TEST_CHROMIUM'] ?? places.find((place) => existsSync(place)) ?? 'chromium'
   );
 }
 

@@ -13,7 +13,6 @@ from rich.text import Text
 from evergrid.changelog.codec import Row
 from evergrid.config import load
 from evergrid.demo.board import shown_columns
-from evergrid.demo.picture import picture
 from evergrid.demo.screen import CHANGED, NEW, render, status_line
 from evergrid.demo.view import RowView, TableView, View, Words
 from evergrid.model.generation import Generation, State, Times
@@ -175,16 +174,3 @@ def test_one_plain_line_says_the_same() -> None:
     assert "quarantine 3 rows" in line
     assert line.endswith("last bad message: accounts: balance: '12.345' does not fit decimal(18,2)")
     assert "\n" not in line
-
-
-def test_the_picture_loads_nothing_from_elsewhere() -> None:
-    svg = picture(LIVE)
-    assert svg.startswith("<svg")
-    assert "Evergrid" in svg
-    assert "url(http" not in svg
-    assert "@font-face" not in svg
-
-
-def test_the_picture_keeps_the_spaces_that_line_columns_up() -> None:
-    svg = picture(LIVE)
-    assert svg.count("<text ") == svg.count('<text xml:space="preserve" ') > 0

@@ -69,7 +69,7 @@ def test_who_may_not_is_told_the_remedy(bare: Path, monkeypatch: pytest.MonkeyPa
     program(bare / "sudo", "echo 'sudo: a password is required' >&2; exit 1")
     monkeypatch.setattr(chromium, "is_root", lambda: False)
     said: list[str] = []
-    with pytest.raises(ConfigError, match=r"Install it \(.*EVERGRID_CHROMIUM"):
+    with pytest.raises(ConfigError, match=r"Install it \(.*EVERGRID_TEST_CHROMIUM"):
         chromium.chromium(said.append)
     assert said == []
     assert not (bare / "touched").exists()

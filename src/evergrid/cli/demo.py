@@ -14,7 +14,6 @@ from rich.console import Console
 from evergrid.demo.board import Board
 from evergrid.demo.cluster import KafkaSecurity
 from evergrid.demo.display import in_lines, on_terminal
-from evergrid.demo.picture import picture
 from evergrid.demo.scene import Choices, make_scene
 from evergrid.demo.stage import Stage
 from evergrid.model.join import JoinType
@@ -22,7 +21,6 @@ from evergrid.model.join import JoinType
 HELP = "see it live: a Kafka broker, sample events, the joined tables"
 
 _LOOK_SECONDS = 0.25
-_PICTURE_SECONDS = 15.0
 _HIGHEST_RATE = 10_000.0
 
 
@@ -54,8 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fresh", action="store_true", help="forget what is in the directory and start over"
     )
-    # For the documentation: an SVG of the screen once it has been live for a while.
-    parser.add_argument("--screenshot", type=Path, help=argparse.SUPPRESS)
 
 
 def _rate(text: str) -> float:
@@ -94,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     with _display(board):
         try:
             stage.open()
-            _watch(stage, board, options)
+            _watch(stage, board, options.minutes)
         finally:
             board.stopping()
             stage.close()
@@ -107,14 +103,11 @@ def _display(board: Board) -> contextlib.AbstractContextManager[None]:
     return on_terminal(board, console) if console.is_terminal else in_lines(board, sys.stdout)
 
 
-def _watch(stage: Stage, board: Board, options: argparse.Namespace) -> None:
+def _watch(stage: Stage, board: Board, minutes: float | None) -> None:
     """Return when it was live for as long as was asked for, if that was asked for."""
     while True:
         stage.look()
         live = time.time() - board.live_since if board.live_since else 0.0
-        if options.screenshot and live > _PICTURE_SECONDS:
-            options.screenshot.write_text(picture(board.view()), encoding="utf-8")
-            return
-        if options.minutes is not None and board.live_since and live >= 60 * options.minutes:
+        if minutes is not None and board.live_since and live >= 60 * minutes:
             return
         time.sleep(_LOOK_SECONDS)

@@ -19,6 +19,10 @@ _EPILOG = """\
 The configuration is evergrid.yaml in this directory unless -c or EVERGRID_CONFIG names
 another; without any, Evergrid runs with its defaults. docs/configuration.md explains it.
 """
+_DEMO_EPILOG = """\
+It runs with Evergrid's defaults, whatever is in this directory, unless -c names a file; that
+must have a source named users or one named accounts, which the sample events are of.
+"""
 
 _DEFAULT_FILE = Path("evergrid.yaml")
 
@@ -105,7 +109,7 @@ def _parser(sources: Sequence[str]) -> argparse.ArgumentParser:
             name,
             help=module.HELP,
             description=module.HELP,
-            epilog=_EPILOG,
+            epilog=_DEMO_EPILOG if module is demo else _EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         _add_config(command)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from evergrid.model.errors import ConfigError
 
-VARIABLE = "EVERGRID_CHROMIUM"
+VARIABLE = "EVERGRID_TEST_CHROMIUM"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _MAC_APPS = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
