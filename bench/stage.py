@@ -34,6 +34,7 @@ _DAY_MS = 86_400_000
 _FILL_SECONDS = 300.0
 _START_SECONDS = 300.0
 _LOOK_SECONDS = 0.25
+_TUNED = "-XX:+UseG1GC -XX:MaxGCPauseMillis=20"  # a broker that has much to do
 _WARM_CHANGES, _WARM_ACCOUNTS = 20_000, 2_000
 
 
@@ -165,6 +166,7 @@ def open_stage() -> Iterator[Stage]:
     """A stage with a broker of its own; all of it ends and is removed with the block."""
     with tempfile.TemporaryDirectory(prefix="evergrid-bench-") as name:
         folder = Path(name)
+        os.environ.setdefault("KAFKA_JVM_PERFORMANCE_OPTS", _TUNED)
         with EmbeddedBroker(folder / "broker", report=say) as broker:
             stage = Stage(folder, broker)
             try:

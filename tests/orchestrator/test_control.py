@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -18,12 +17,6 @@ from evergrid.orchestrator.control import ControlReader, Message
 
 LIMIT = 120.0
 TOPIC = "evergrid-control"
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker(tmp_path_factory.mktemp("kafka")) as running:
-        yield running
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from evergrid.changelog.manifest import Manifest
 from evergrid.config import load
 from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
-from evergrid.model.generation import Generation, SourceTopic, State, Times
+from evergrid.model.generation import Generation, SourceTopic, State, TableTopic, Times
 from evergrid.orchestrator import decide
 
 FOUND = {"users": TopicInfo("users", "id-1", 2), "accounts": TopicInfo("accounts", "id-2", 2)}
@@ -148,6 +148,7 @@ def test_missing_and_grown_topics_are_named(settings: Settings) -> None:
     known = {"users": 2, "accounts": 2}
     assert decide.grown_topics(generation(settings), wider, known) == ["users"]
     assert decide.grown_topics(generation(settings), FOUND, known) == []
+    assert decide.grown_topics(generation(settings), wider, {"accounts": 2}) == []
 
 
 def test_there_are_slots_for_two_of_the_largest_that_may_be_asked_for(settings: Settings) -> None:
@@ -158,6 +159,35 @@ def test_there_are_slots_for_two_of_the_largest_that_may_be_asked_for(settings: 
     foreseen = decide.slots_to_open(settings, small | {"users_v2": 6, "elsewhere": 99})
     assert foreseen == 2 * (6 + 6 + (6 + 6 + 2)) + 8
     assert decide.slots_to_open(settings, small | {"users_v2": 5000}) == 2 * 200 + 8
+
+
+def test_what_goes_on_has_its_slots_whatever_is_wanted_instead(settings: Settings) -> None:
+    partitions = {"users": 50, "accounts": 50, "u": 1, "a": 1}
+    places = {"EVERGRID_SOURCES__USERS__TOPIC": "u", "EVERGRID_SOURCES__ACCOUNTS__TOPIC": "a"}
+    small = load(None, places)
+    running = generation(settings)
+    one = decide.slots_of(small, partitions, 2)
+    beside = decide.slots_of(running, partitions, 2)
+    assert (one, beside) == (1 + 1 + (1 + 1 + 2), 50 + 50 + (50 + 50 + 2))
+    slots = decide.slots_to_open(small, partitions, running)
+    assert slots == one + beside + 8
+    assert decide.too_large(one, beside, slots) == ""
+
+
+def test_changelogs_that_no_generation_has_are_orphans(settings: Settings) -> None:
+    table = settings.quarantine()  # any
+    placed = TableTopic(table, "evergrid.g3.users_ui", 2)
+    kept = msgspec.structs.replace(generation(settings), tables={"users_ui": placed})
+    failed = generation(settings, State.FAILED, 4)  # it could not even begin
+    known = msgspec.structs.replace(manifest(kept, failed, current=3), highest=6)
+    names = [
+        *(f"evergrid.g{n}.users_ui" for n in (1, 3, 4, 5, 6, 7)),
+        *("evergrid.manifest", "evergrid.quarantine", "evergrid.gone.x", "evergrid.g1"),
+        *("other.g1.users_ui", "evergridxg1.users_ui", "users"),
+    ]
+    found = decide.orphans(names, "evergrid", known, busy=6)
+    assert found == [f"evergrid.g{n}.users_ui" for n in (1, 4, 5)]
+    assert decide.orphans(names, "evergrid", known, None)[-1] == "evergrid.g6.users_ui"
 
 
 def test_topics_that_need_more_are_refused_with_a_sentence() -> None:

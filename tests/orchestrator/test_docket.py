@@ -94,13 +94,27 @@ def test_what_failed_is_not_asked_for_any_more(settings: Settings) -> None:
     assert bench.wanted == ("users_x", "accounts", "inner")
 
 
-def test_the_same_again_while_it_is_prepared_changes_nothing(settings: Settings) -> None:
+@pytest.mark.parametrize("end", [Verdict.APPLIED, Verdict.FAILED])
+def test_the_same_again_while_it_is_prepared_shares_its_fate(
+    settings: Settings, end: Verdict
+) -> None:
     bench = Bench(settings)
     bench.send('{"joinType": "inner"}')
     bench.docket.preparing(4)
     bench.send('{"joinType": "inner"}', '{"joinType": "inner", "usersTopic": "users"}')
     assert bench.docket.cause == "0:0"
-    assert [bench.verdicts[f"0:{n}"][0] for n in range(3)] == ["preparing", "ignored", "ignored"]
+    assert [bench.verdicts[f"0:{n}"][0] for n in range(3)] == ["preparing"] * 3
+    bench.settle(end, "a reason")
+    assert {bench.verdicts[f"0:{n}"] for n in range(3)} == {(end.value, "a reason")}
+    assert bench.docket.asked.next == {0: 3}
+
+
+def test_all_that_ask_for_the_same_are_superseded_together(settings: Settings) -> None:
+    bench = Bench(settings)
+    bench.send('{"joinType": "inner"}', '{"joinType": "inner"}', '{"joinType": "asof"}')
+    verdicts = [bench.verdicts[f"0:{n}"][0] for n in range(3)]
+    assert verdicts == ["superseded", "superseded", "waiting"]
+    assert bench.docket.cause == "0:2"
 
 
 def test_a_kill_makes_open_messages_be_read_again_and_no_others(settings: Settings) -> None:

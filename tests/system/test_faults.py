@@ -17,6 +17,8 @@ from evergrid.testing.scripted import Script, Send, random_case
 from evergrid.testing.world import World
 from tests.disks import fill, small_disk
 from tests.system.conftest import PATIENCE, MakeWorld, two_sources
+from tests.system.judging import Judge
+from tests.system.swapping import Operator
 
 SEED = 20_261_118
 BROKER_GONE_SECONDS = 30.0
@@ -60,11 +62,16 @@ def test_a_missing_topic_is_named(make_world: MakeWorld) -> None:
 def test_waiting_growing_and_going_on_without_a_broker(
     make_world: MakeWorld, broker: EmbeddedBroker
 ) -> None:
-    world = make_world(config("grown", missing_topics="wait"))
+    world = make_world(config("grown", missing_topics="wait", control={"topic": "c-grown"}))
     messages = Messages(world)
     process = world.start_pipeline()
     with process:
         process.wait_for_words("Waiting for topics accounts-grown, users-grown", PATIENCE)
+        operator = Operator(world, Judge(world), "c-grown")
+        nonsense, hopeless = operator.send(b"nonsense", b'{"usersTopic": "users-grown_v2"}')
+        operator.wait_for(nonsense, "invalid")
+        reason = str(operator.wait_for(hopeless, "failed")["reason"])
+        assert "accounts-grown, users-grown_v2 do not exist" in reason
         world.make_topics(partitions=1)
         process.wait_for_words("is live", PATIENCE)
         world.send(messages.some(partitions=1))

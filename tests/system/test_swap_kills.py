@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from evergrid.client import Patience
+from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import State
@@ -26,6 +27,7 @@ SEED = 20_261_202
 EAGER = Patience(first_wait=0.1, longest_wait=1.0)
 STEPS = ("asked", "preparing", "filled", "switched")
 VICTIMS = ("pipeline", "broker", "gateway")
+PREFIX = "eg-kills"
 
 
 class Scene:
@@ -74,26 +76,28 @@ class Scene:
             self._broker.kill()
             self._broker.start()
 
-    def wait_for_step(self, step: str, row_id: str) -> None:
-        """Return as soon as a swap has come so far."""
-        if step != "asked":
-            wait_for(lambda: self._has_come_to(step, row_id), bool, PATIENCE)
+    def wait_for_step(self, step: str, row_id: str) -> str:
+        """Return as soon as a swap has come so far, or further: then the step that was met."""
+        if step == "asked":
+            return step
+        return wait_for(lambda: self._step_of(row_id), lambda met: met in _since(step), PATIENCE)
 
-    def _has_come_to(self, step: str, row_id: str) -> bool:
+    def _step_of(self, row_id: str) -> str:
         try:
             manifest = self.world.manifest()
         except LinkError:
-            return False
-        mine = [one for one in manifest.generations.values() if one.cause == row_id]
-        for one in mine:
-            if manifest.current == one.number:
-                return True  # later than asked for, so it was passed
-            filled = one.progress is not None and one.progress.step.startswith("writing")
-            if one.state is State.PREPARING and (
-                step == "preparing" or (step == "filled" and filled)
-            ):
-                return True
-        return False
+            return ""
+        for one in manifest.generations.values():
+            if one.cause == row_id and manifest.current == one.number:
+                return "switched"
+            if one.cause == row_id and one.state is State.PREPARING:
+                filled = one.progress is not None and one.progress.step.startswith("writing")
+                return "filled" if filled else "preparing"
+        return ""
+
+
+def _since(step: str) -> tuple[str, ...]:
+    return STEPS[STEPS.index(step) :]
 
 
 # What is asked for next, over and over: topics and types in turn.
@@ -105,35 +109,56 @@ _CHANGES: tuple[dict[str, str], ...] = (
 )
 
 
-def swap_and_kill(scene: Scene, rounds: list[tuple[str, str]]) -> None:
-    """Each round asks for a change, and kills a part at a step of it."""
+def swap_and_kill(scene: Scene, rounds: list[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Each round asks for a change, and kills a part at a step of it; those that were met."""
     changes = itertools.cycle(_CHANGES)
+    met = set()
     with scene.open() as watch:
         with scene.load.steady.going():
             for step, victim in rounds:
-                print(f"{victim} at {step}")
                 fields = next(changes)
                 row_id = scene.operator.ask(**fields)
-                scene.wait_for_step(step, row_id)
+                met.add((scene.wait_for_step(step, row_id), victim))
+                print(f"{victim} at {step}; met so far: {sorted(met)}")
                 scene.kill(victim)
                 row = scene.operator.wait_for(row_id, "applied", "failed", "invalid", "ignored")
                 assert row["verdict"] == "applied", row
                 scene.operator.applied(int(str(row["generation"])), **fields)
         watch.wait_until_right(scene.judge)
         status = scene.world.table("orchestrator_status")
+        has_no_orphans(scene.world)
     watch.check(scene.operator.currents, status)
     scene.world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
+    return met
+
+
+def has_no_orphans(world: World) -> None:
+    """Every changelog on the broker belongs to a generation of the manifest."""
+
+    def unknown() -> list[str]:
+        known = {
+            table.topic
+            for one in world.manifest().generations.values()
+            for table in one.tables.values()
+        }
+        there = topics.partitions(world.connection)
+        mine = f"{PREFIX}.g"
+        return [name for name in there if name.startswith(mine) and name not in known]
+
+    wait_for(unknown, lambda found: not found, PATIENCE)
 
 
 def scene_of(make_world: MakeWorld, broker: EmbeddedBroker) -> Scene:
     port = free_port()
-    world = make_world(config("kills", port, grace="never", drain="3s", generations=4))
+    settings = config("kills", port, grace="never", drain="3s", generations=4)
+    world = make_world({**settings, "internal_topics": {"prefix": PREFIX}})
     return Scene(world, broker, "kills", port)
 
 
 def test_a_kill_at_each_step(make_world: MakeWorld, broker: EmbeddedBroker) -> None:
     rounds = list(zip(STEPS, itertools.cycle(VICTIMS), strict=False))
-    swap_and_kill(scene_of(make_world, broker), rounds)
+    met = swap_and_kill(scene_of(make_world, broker), rounds)
+    assert {"asked", "preparing", "switched"} <= {step for step, _ in met}
 
 
 @pytest.mark.soak
@@ -143,4 +168,4 @@ def test_every_kill_at_every_step_a_hundred_times(
     every = list(itertools.product(STEPS, VICTIMS))
     rounds = [every[number % len(every)] for number in range(100)]
     random.Random(SEED).shuffle(rounds)
-    swap_and_kill(scene_of(make_world, broker), rounds)
+    assert swap_and_kill(scene_of(make_world, broker), rounds) == {*every}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from evergrid.config.settings import InternalTopics, Limits
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.table import Retention
@@ -19,6 +21,12 @@ def manifest_topic(prefix: str) -> str:
 
 def table_topic(prefix: str, generation: int, table: str) -> str:
     return f"{prefix}.g{generation}.{table}"
+
+
+def generation_of(prefix: str, topic: str) -> int | None:
+    """The number of the generation that has this changelog, if it is one."""
+    found = re.fullmatch(rf"{re.escape(prefix)}\.g(\d+)\..+", topic)
+    return int(found[1]) if found else None
 
 
 def system_topic(prefix: str, table: str) -> str:

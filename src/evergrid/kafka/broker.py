@@ -42,11 +42,13 @@ _START_SECONDS = 90.0  # seconds on an idle laptop; a busy one must not fail for
 _STOP_SECONDS = 5.0
 _LOOK_SECONDS = 0.1
 
+# It starts in half the time without an optimising compiler. Who loads it heavily says otherwise,
+# by the variable that Kafka's own scripts know.
+_TUNING = "KAFKA_JVM_PERFORMANCE_OPTS"
+_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _JAVA_OPTIONS = (
     "-Xms64m",
     "-Xmx512m",
-    "-XX:+UseG1GC",
-    "-XX:MaxGCPauseMillis=20",
     "-XX:+ExitOnOutOfMemoryError",
     "-Djava.awt.headless=true",
     f"-Dlog4j2.configurationFile={folder.LOG_SETTINGS_FILE}",
@@ -219,7 +221,8 @@ class EmbeddedBroker:
         jars = self._jars or fetch(self._report)
         classpath = os.pathsep.join(map(str, jars.broker))
         more = self._security.java_options if self._security else ()
-        return [str(java), *_JAVA_OPTIONS, *more, "-cp", classpath]
+        tuning = os.environ.get(_TUNING, _QUICK).split()
+        return [str(java), *_JAVA_OPTIONS, *tuning, *more, "-cp", classpath]
 
     def _choose_ports(self) -> dict[str, int]:
         file = self.directory / "port"

@@ -21,7 +21,7 @@ from typing import NoReturn
 from evergrid.changelog.manifest import Behind
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
-from evergrid.config.settings import Settings
+from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.diagnosis import ShutOut, Step
 from evergrid.kafka.jars import Jars
@@ -30,12 +30,11 @@ from evergrid.model.control import Verdict
 from evergrid.model.errors import ConfigError, DataError, EvergridError, LinkError
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import decide, generations
-from evergrid.orchestrator.control import ControlReader
-from evergrid.orchestrator.docket import Docket
+from evergrid.orchestrator.attempts import Attempts
+from evergrid.orchestrator.desk import Desk
 from evergrid.orchestrator.heart import Heart
 from evergrid.orchestrator.missing import await_topics
-from evergrid.orchestrator.offer import Offer
-from evergrid.orchestrator.preparation import CalledOff, Preparation, Prepared, Task
+from evergrid.orchestrator.preparation import Preparation, Prepared, Task
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.retirement import Retirement
 from evergrid.orchestrator.supervisor import Supervisor
@@ -47,8 +46,6 @@ Say = Callable[[str], None]
 _TURN_SECONDS = 0.2
 _COUNT_SECONDS = 5.0
 _LOOK_SECONDS = 1.0
-_LONGEST_WAIT_SECONDS = 30.0
-_MOST_TRIES = 5  # of what a control message asks for, when something passing is in the way
 
 
 class Conductor:
@@ -69,7 +66,6 @@ class Conductor:
         # A writer of its own: when the broker is away, both wait, and neither for the other.
         self._heart = Heart(ManifestWriter(RecordWriter(connection), prefix), self._behind)
         tables = settings.system_tables
-        self._verdicts = TableWriter(records, system[tables.control_raw])
         self._registry = Registry(
             settings,
             load_manifest(connection, prefix),
@@ -77,17 +73,17 @@ class Conductor:
             TableWriter(records, system[tables.orchestrator_status]),
         )
         self._retirement = Retirement(settings, self._registry, say)
-        self._offer = Offer(settings, self._registry)
-        self._control = ControlReader(settings, say)
-        self._docket = Docket(settings, self._registry.manifest.asked)
+        verdicts = TableWriter(records, system[tables.control_raw])
+        self._desk = Desk(settings, self._registry, verdicts, say)
+        self._docket = self._desk.docket
         self._current: Supervisor | None = None
         self._preparation: Preparation | None = None
+        self._attempts = Attempts()
+        self._is_switching = False
         self._reason = self._lost = self._trouble = ""
         pulse = self._registry.manifest.pulse or generations.now()
         self._without = Behind(pulse, "The pipeline is starting.")  # as long as nothing runs
-        self._tries = 0
-        self._wait = _LOOK_SECONDS
-        self._not_before = self._count_at = 0.0
+        self._count_at = 0.0
 
     def run(self) -> NoReturn:
         """Run until stopped from outside (by an exception in this thread)."""
@@ -111,10 +107,9 @@ class Conductor:
 
     def _begin(self) -> None:
         """Go on with what is on the screens, if that can be; the turns see to the rest."""
-        asked = self._registry.manifest.asked
-        self._docket.take(self._control.open(asked), self._control.topic_id)
+        self._desk.open()
         self._retirement.after_a_kill()
-        await_topics(self._settings, self._docket, self._hear, self._say)
+        await_topics(self._settings, self._docket, self._desk.turn, self._say)
         current = self._registry.manifest.current_generation
         if current is None:
             return
@@ -123,7 +118,7 @@ class Conductor:
             self._without = _another_is_made(current, self._without.since)
         else:
             self._say(f"Going on with generation {current.number} from its checkpoint.")
-            spark = self._workshop.session(self._docket.wanted)
+            spark = self._workshop.session(self._docket.wanted, current)
             plan = Plan(spark, self._settings, current)
             self._current = Supervisor(plan, self._say, fresh_at=self._without.since)
             try:
@@ -144,19 +139,13 @@ class Conductor:
     # One turn
 
     def _turn(self) -> None:
-        self._hear()
+        self._desk.turn()
         self._look_after()
         self._steer()
-        self._write_down()
+        self._desk.write_down()
         busy = self._preparation.task.number if self._preparation else None
         self._retirement.turn(busy)
-        self._offer.turn()
         self._count()
-
-    def _hear(self) -> None:
-        messages = self._control.hear(self._docket.asked)
-        if messages:
-            self._docket.take(messages, self._control.topic_id)
 
     def _look_after(self) -> None:
         """Keep the current generation running; say so when that has become impossible."""
@@ -181,7 +170,7 @@ class Conductor:
                 self._conclude(self._preparation)
         elif self._current is not None and decide.is_of(self._current.generation, wanted):
             self._settle_what_runs(self._current.generation.number)
-        elif time.monotonic() >= self._not_before:
+        elif self._attempts.are_due(wanted):
             self._prepare(wanted)
 
     def _settle_what_runs(self, number: int) -> None:
@@ -195,17 +184,16 @@ class Conductor:
             self._docket.settle(Verdict.IGNORED, reason, number)
 
     def _prepare(self, wanted: Settings) -> None:
-        candidates = decide.kept_for(self._registry.manifest, wanted)
-        kept = next((one for one in candidates if not self._why_not(one)), None)
-        number = kept.number if kept else self._registry.take_number()
         current = self._current.generation if self._current else None
-        self._retirement.make_room(kept.number if kept else None)
         try:
-            spark = self._workshop.session(wanted)
+            kept = self._kept_for(wanted)
+            spark = self._workshop.session(wanted, current)
             self._workshop.check_room(wanted, current)
-        except ConfigError as error:
-            self._failed(error, number, None)
+        except (ConfigError, LinkError) as error:
+            self._failed(error, None)
             return
+        self._retirement.make_room(kept.number if kept else None)
+        number = kept.number if kept else self._new_number()
         why = f" because {self._reason}" if self._reason else ""
         why = f", asked for by control message {self._docket.cause}" if self._docket.cause else why
         self._say(f"Preparing generation {number}{why}.")
@@ -213,23 +201,37 @@ class Conductor:
         task = Task(wanted, self._docket.cause, number, kept, current)
         self._preparation = Preparation(task, spark, self._registry, self._say)
 
+    def _kept_for(self, wanted: Settings) -> Generation | None:
+        candidates = decide.kept_for(self._registry.manifest, wanted)
+        return next((one for one in candidates if not self._why_not(one)), None)
+
+    def _new_number(self) -> int:
+        if self._attempts.number is None:
+            self._attempts.number = self._registry.take_number()
+        return self._attempts.number
+
     # How a preparation ended
 
     def _conclude(self, preparation: Preparation) -> None:
         outcome = preparation.outcome
-        if isinstance(outcome, Prepared) and preparation.task.settings == self._docket.wanted:
+        is_wanted = preparation.task.settings == self._docket.wanted
+        if isinstance(outcome, Prepared) and (is_wanted or self._is_switching):
             self._switch(outcome)
-        elif isinstance(outcome, Prepared):
-            outcome.supervisor.stop()
+            if is_wanted:
+                self._docket.settle(Verdict.APPLIED, "", outcome.generation.number)
+        elif isinstance(outcome, EvergridError) and is_wanted:
+            self._failed(outcome, preparation)
+        else:
+            if isinstance(outcome, Prepared):
+                outcome.supervisor.stop()
             self._dispose(preparation)
-        elif isinstance(outcome, CalledOff):
-            self._dispose(preparation)
-        elif outcome is not None:
-            self._failed(outcome, preparation.task.number, preparation.generation)
         self._preparation = None
+        self._retirement.look_for_orphans()
 
     def _switch(self, prepared: Prepared) -> None:
-        """Steps 5 and 6."""
+        """Steps 5 and 6. Once begun it is carried through: a broker that did not answer may have
+        the record all the same."""
+        self._is_switching = True
         generation = generations.current(prepared.generation)
         self._registry.put(generation)
         self._registry.make_current(generation)
@@ -237,8 +239,8 @@ class Conductor:
         if self._current is not None:
             self._retirement.drain(self._current)
         self._current = prepared.supervisor
-        self._docket.settle(Verdict.APPLIED, "", generation.number)
-        self._reason, self._tries, self._wait = "", 0, _LOOK_SECONDS
+        self._is_switching, self._reason = False, ""
+        self._attempts.forget()
 
     def _dispose(self, preparation: Preparation) -> None:
         """It is not wanted any more; what was kept before is kept on."""
@@ -248,37 +250,38 @@ class Conductor:
         elif preparation.generation is not None:
             self._retirement.discard(preparation.generation)
 
-    def _failed(self, error: EvergridError, number: int, generation: Generation | None) -> None:
-        """Say it where it will be read; try again when it may pass, or when nothing else runs."""
+    def _failed(self, error: EvergridError, preparation: Preparation | None) -> None:
+        """Say it where it will be read; try again when it may pass, or when nothing else runs.
+
+        Without a `preparation` there was none to begin.
+        """
         text = error.sentence()
-        if generation is None:
+        number = preparation.task.number if preparation else self._new_number()
+        if preparation is not None and preparation.generation is not None:
+            self._attempts.number = None
+            self._retirement.fail(preparation.generation, text)
+        elif preparation is None or preparation.task.kept is None:
             cause = self._docket.cause
             self._registry.put(generations.refused(self._docket.wanted, number, text, cause))
-        else:
-            self._retirement.fail(generation, text)
-        self._tries += 1
-        final = _is_final(error) or self._tries >= _MOST_TRIES
-        if self._docket.cause and final:
+        wait = self._attempts.failed()
+        if self._docket.cause and (_is_final(error) or self._attempts.are_enough):
             runs = self._current.generation.number if self._current else 0
             on = f" Generation {runs} runs on." if runs else ""
             self._say(f"Generation {number} failed: {text}{on}")
             self._docket.settle(Verdict.FAILED, text, number)
-            self._tries, self._wait = 0, _LOOK_SECONDS
-        elif self._registry.manifest.current is None and isinstance(error, ConfigError):
+            self._attempts.forget()
+        elif self._must_end(error):
             raise error
         else:
-            self._wait = min(2 * self._wait, _LONGEST_WAIT_SECONDS)
-            self._not_before = time.monotonic() + self._wait
-            self._say(f"{text} Trying again in {self._wait:.0f} s.")
+            self._say(f"{text} Trying again in {wait:.0f} s.")
 
-    # What is written
+    def _must_end(self, error: EvergridError) -> bool:
+        """Whether nothing can be shown before somebody has corrected the configuration."""
+        waits = self._settings.missing_topics is MissingTopics.WAIT
+        nothing = self._registry.manifest.current is None
+        return nothing and isinstance(error, ConfigError) and not waits
 
-    def _write_down(self) -> None:
-        """Verdicts first: what is settled is not read again."""
-        for row_id, row in self._docket.rows().items():
-            self._verdicts.put(row)
-            self._docket.written(row_id, row)
-        self._registry.remember(self._docket.asked)
+    # What is told
 
     def _count(self) -> None:
         if self._current is None or time.monotonic() < self._count_at:
@@ -289,8 +292,9 @@ class Conductor:
 
     def _behind(self) -> Behind:
         """How old what is on the screens is."""
-        if self._current is not None:
-            return self._current.behind
+        current = self._current  # another thread may put another one there
+        if current is not None:
+            return current.behind
         return Behind() if self._registry.manifest.current is None else self._without
 
     def _say_live(self, generation: Generation) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from evergrid.changelog.manifest import Manifest
+from evergrid.changelog.names import generation_of
 from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.generation import Generation, State
@@ -81,18 +83,35 @@ def made_good(manifest: Manifest) -> list[Generation]:
     """Failed generations whose errors need not be read any more: another became current since,
     or many have failed after them."""
     current = manifest.current_generation
-    failed = sorted(
-        (
-            one
-            for one in manifest.generations.values()
-            if one.state is State.FAILED and one.number != manifest.current
-        ),
-        key=lambda one: one.number,
-    )
     since = current.times.current if current else 0
-    return [one for one in failed if one.times.ended < since] + [
-        one for one in failed[:-_MOST_FAILED] if one.times.ended >= since
+    all_failed = failed(manifest)
+    return [one for one in all_failed if one.times.ended < since] + [
+        one for one in all_failed[:-_MOST_FAILED] if one.times.ended >= since
     ]
+
+
+def failed(manifest: Manifest) -> list[Generation]:
+    """Those of which nothing but the error is of use; screens may still show the current one."""
+    found = [
+        one
+        for number, one in manifest.generations.items()
+        if one.state is State.FAILED and number != manifest.current
+    ]
+    return sorted(found, key=lambda one: one.number)
+
+
+def orphans(names: Iterable[str], prefix: str, manifest: Manifest, busy: int | None) -> list[str]:
+    """Changelogs of generations that do not have them: a kill came before the manifest knew.
+
+    `busy` is the number of a generation that is being prepared.
+    """
+    known = {table.topic for one in manifest.generations.values() for table in one.tables.values()}
+    found = []
+    for name in names:
+        number = generation_of(prefix, name)
+        if number is not None and name not in known and busy != number <= manifest.highest:
+            found.append(name)
+    return sorted(found)
 
 
 def changed_topic(generation: Generation, found: Mapping[str, TopicInfo]) -> str:
@@ -113,11 +132,12 @@ def missing_topics(sources: Mapping[str, Source], found: Iterable[str]) -> list[
 def grown_topics(
     current: Generation, found: Mapping[str, TopicInfo], known: Mapping[str, int]
 ) -> list[str]:
-    """Source topics with more partitions than the running queries read."""
+    """Source topics with more partitions than the running queries read, as far as that is known."""
     return sorted(
         source.topic
         for source in current.sources.values()
-        if source.topic in found and found[source.topic].partitions > known[source.topic]
+        if source.topic in found
+        and found[source.topic].partitions > known.get(source.topic, math.inf)
     )
 
 
@@ -127,13 +147,18 @@ def slots_of(wanted: Settings | Generation, partitions: Mapping[str, int], shuff
     return slots_needed(wanted.joins, counts, shuffle)
 
 
-def slots_to_open(settings: Settings, partitions: Mapping[str, int]) -> int:
-    """Slots for two generations at once, of the largest topics that may be asked for."""
+def slots_to_open(
+    settings: Settings, partitions: Mapping[str, int], running: Generation | None = None
+) -> int:
+    """Slots for two generations at once, of the largest topics that may be asked for; `running`
+    is one that goes on meanwhile."""
     largest = max((n for name, n in partitions.items() if settings.control.allows(name)), default=1)
     shuffle = settings.spark.shuffle_partitions
     foreseen = slots_needed(settings.joins, dict.fromkeys(settings.sources, largest), shuffle)
     now = slots_of(settings, partitions, shuffle)
-    return 2 * max(now, min(foreseen, _MOST_FORESEEN)) + _SPARE_SLOTS
+    largest_of_one = max(now, min(foreseen, _MOST_FORESEEN))
+    beside = slots_of(running, partitions, shuffle) if running else 0
+    return largest_of_one + max(largest_of_one, beside) + _SPARE_SLOTS
 
 
 def too_large(needed: int, taken: int, slots: int) -> str:

@@ -29,7 +29,8 @@ class Docket:
         self._settings = settings
         self._asked = before
         self._rows: dict[str, Row] = {}
-        self._open: list[Message] = []
+        self._open: list[Message] = []  # all of them ask for the same
+        self._so_far = (Verdict.WAITING, "", 0)  # what became of them
         self._request = before.request  # all messages so far
         self._next = dict(before.next)
         self._topic_id = before.topic_id
@@ -47,11 +48,11 @@ class Docket:
 
     @property
     def cause(self) -> str:
-        """The row id of the message that waits for its verdict; empty when none does."""
-        return self._open[-1].row_id if self._open else ""
+        """The row id of the first message that asks for what is open; empty when none does."""
+        return self._open[0].row_id if self._open else ""
 
     def take(self, messages: Sequence[Message], topic_id: str) -> None:
-        """Judge new messages; the last valid one waits for its verdict."""
+        """Judge new messages; the last valid one waits, with others that ask for the same."""
         if topic_id != self._topic_id:
             self._topic_id, self._next = topic_id, {}
         for message in messages:
@@ -65,21 +66,24 @@ class Docket:
                 self._judge(message, Verdict.INVALID, _capital(refused.sentence()))
                 continue
             if self._open and wanted == self._wanted:
-                self._judge(message, Verdict.IGNORED, "That is being prepared already.")
+                self._open.append(message)
+                self._judge(message, *self._so_far)
                 continue
             for earlier in self._open:
                 by = f"Message {message.row_id} came before this one was live."
                 self._judge(earlier, Verdict.SUPERSEDED, by)
             self._open = [message]
             self._request, self._wanted = request, wanted
-            self._judge(message, Verdict.WAITING, "")
+            self._so_far = (Verdict.WAITING, "", 0)
+            self._judge(message, *self._so_far)
         if not self._open:
             self._settle_all()
 
     def preparing(self, generation: int) -> None:
         """Say which generation is made for what is asked."""
+        self._so_far = (Verdict.PREPARING, "", generation)
         for message in self._open:
-            self._judge(message, Verdict.PREPARING, "", generation)
+            self._judge(message, *self._so_far)
 
     def settle(self, verdict: Verdict, reason: str, generation: int) -> None:
         """Say what became of what is asked; what failed is not asked for any more."""

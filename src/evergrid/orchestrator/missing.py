@@ -14,11 +14,11 @@ _LOOK_SECONDS = 1.0
 
 
 def await_topics(
-    settings: Settings, docket: Docket, hear: Callable[[], None], say: Callable[[str], None]
+    settings: Settings, docket: Docket, answer: Callable[[], None], say: Callable[[str], None]
 ) -> None:
     """Wait for missing source topics, or end with a sentence, as the settings say.
 
-    Control messages are heard meanwhile. Of topics that one has named, its verdict will tell.
+    Control messages are answered meanwhile. Of topics that one has named, its verdict will tell.
     """
     said = ""
     while not docket.cause:
@@ -38,4 +38,4 @@ def await_topics(
                 say(f"Waiting for {missing} to be created.")
                 said = missing
         time.sleep(_LOOK_SECONDS)
-        hear()
+        answer()

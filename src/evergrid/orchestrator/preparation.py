@@ -26,7 +26,7 @@ from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.generation import Generation, Progress
 from evergrid.orchestrator import generations
 from evergrid.orchestrator.decide import missing_topics
-from evergrid.orchestrator.readable import Readable
+from evergrid.orchestrator.readable import check_readable
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.status import sentence
 from evergrid.orchestrator.supervisor import Supervisor
@@ -38,6 +38,7 @@ from evergrid.pipeline.session import Session
 _SAY_SECONDS = 2.0
 _LOOK_SECONDS = 0.3
 _STUCK_SECONDS = 180.0
+_STAND_SECONDS = 10.0
 _SURE = 2  # looks in a row that find nothing left to read
 
 Say = Callable[[str], None]
@@ -109,6 +110,7 @@ class Preparation:
         kept = self.task.kept
         if kept is None:
             return self._go_live(self._with_history())
+        find_topics(self.task.settings)
         self._say(f"Going back to generation {kept.number}.")
         generation = generations.begin_again(kept, self.task.cause)
         self._put(generation)
@@ -118,12 +120,12 @@ class Preparation:
         """Steps 1 and 2."""
         settings, number = self.task.settings, self.task.number
         found = find_topics(settings)
-        readable = Readable(settings, self.task.before)
         generation = generations.begin(settings, number, found, self.task.cause)
         self._put(generation)
-        bootstrap(self._plan(generation), self._tell)
+        plan = self._plan(generation)
+        bootstrap(plan, self._tell)
         self._check()
-        readable.check(generation)
+        check_readable(plan, self.task.before)
         return generation
 
     def _go_live(self, generation: Generation) -> Prepared:
@@ -134,6 +136,8 @@ class Preparation:
             supervisor.start()
             if supervisor.reading is not None:
                 self._catch_up(supervisor, CatchingUp(supervisor.reading))
+            else:
+                self._see_them_stand(supervisor)
             generation = generations.ready(self.task.settings, generation)
             self._put(generation)
         except BaseException:
@@ -163,6 +167,20 @@ class Preparation:
                 )
             time.sleep(_LOOK_SECONDS)
 
+    def _see_them_stand(self, supervisor: Supervisor) -> None:
+        """On a cluster nobody knows what they have read; but they fall soon if they cannot run."""
+        until = time.monotonic() + _STAND_SECONDS
+        while time.monotonic() < until:
+            self._check()
+            if lost := supervisor.look():
+                raise LinkError(lost)
+            if fallen := supervisor.fallen:
+                raise LinkError(
+                    f"query {', '.join(fallen)} fell over as soon as it was started",
+                    remedy="The log says why; the cluster may have too few free slots.",
+                )
+            time.sleep(_LOOK_SECONDS)
+
     def _tell(self, progress: Progress) -> None:
         """Say a step's progress when it begins, ends, and now and then in between."""
         self._check()
@@ -178,8 +196,8 @@ class Preparation:
                     self._registry.put(msgspec.structs.replace(self.generation, progress=progress))
 
     def _put(self, generation: Generation) -> None:
-        self._check()
         self.generation = generation
+        self._check()
         self._registry.put(generation)
 
     def _check(self) -> None:

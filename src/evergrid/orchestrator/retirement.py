@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 
 from evergrid.config.settings import Settings
+from evergrid.kafka import topics
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import generations
-from evergrid.orchestrator.decide import interrupted, made_good, overdue
+from evergrid.orchestrator.decide import failed, interrupted, made_good, orphans, overdue
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.supervisor import Supervisor
 from evergrid.pipeline.plan import generation_folders
@@ -29,11 +30,16 @@ class Retirement:
         self._draining: list[tuple[Supervisor, float]] = []
         self._clearing: list[tuple[Generation, float]] = []
         self._sweep_at = 0.0
+        self._may_have_orphans = True
 
     def drain(self, supervisor: Supervisor) -> None:
         """Have its queries run on for a while."""
         stop_at = time.monotonic() + self._settings.control.drain_seconds
         self._draining.append((supervisor, stop_at))
+
+    def look_for_orphans(self) -> None:
+        """A preparation ended, perhaps with topics that the manifest never knew."""
+        self._may_have_orphans = True
 
     def turn(self, busy: int | None) -> None:
         """`busy` is the number of a generation that is being prepared."""
@@ -48,22 +54,31 @@ class Retirement:
         for one in others:
             if one.state is State.CURRENT:
                 self._registry.put(generations.ended(one, State.RETIRING))
+        in_use = {busy, *(supervisor.generation.number for supervisor, _ in self._draining)}
         for one in overdue(self._registry.manifest, self._settings.control, generations.now()):
-            if one.number != busy:
+            if one.number not in in_use:
                 self._remove(one)
         for one in made_good(self._registry.manifest):
-            self._remove(one)
+            if one.number not in in_use:
+                self._remove(one)
         self._sweep(busy)
 
     def _sweep(self, busy: int | None) -> None:
-        """Spark may still write a file or two after a query was stopped; orphans go too."""
+        """Spark may still write a file or two after a query was stopped, and a preparation may
+        end between making its topics and saying so."""
         if time.monotonic() < self._sweep_at:
             return
         self._sweep_at = time.monotonic() + _SWEEP_SECONDS
-        known = {*self._registry.manifest.generations, busy}
+        manifest = self._registry.manifest
+        known = {*manifest.generations, busy}
         for number, folder in generation_folders(self._settings).items():
             if number not in known:
                 shutil.rmtree(folder, ignore_errors=True)
+        if self._may_have_orphans:
+            connection, own = self._settings.kafka.internal, self._settings.internal_topics
+            left = orphans(topics.partitions(connection), own.prefix, manifest, busy)
+            topics.delete(connection, left)
+            self._may_have_orphans = busy is not None
 
     def stop_drained(self, *, at_once: bool = False) -> None:
         """Stop the queries whose time is over, or all of them: Spark's slots are needed."""
@@ -89,8 +104,11 @@ class Retirement:
         self._let_go(generations.ended(generation, State.FAILED, error))
 
     def after_a_kill(self) -> None:
-        """What a pipeline left that ended in the middle: halves go, whole ones are kept."""
+        """What a pipeline left that ended in the middle: halves go, whole ones are kept, and of
+        what failed the record."""
         half, whole = interrupted(self._registry.manifest)
+        for one in failed(self._registry.manifest):
+            generations.clear(self._settings, one)
         for one in half:
             self._say(f"Generation {one.number} was not ready when the pipeline ended.")
             self._remove(one)

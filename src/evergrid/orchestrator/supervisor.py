@@ -63,6 +63,11 @@ class Supervisor:
         return self._plan.generation
 
     @property
+    def fallen(self) -> tuple[str, ...]:
+        """Queries that wait to be started again."""
+        return tuple(self._due)
+
+    @property
     def behind(self) -> Behind:
         """Since when its tables are old, and why; no word of topics, as everyone reads it."""
         if now() - self._fresh_at < _OLD_SECONDS * 1e6:

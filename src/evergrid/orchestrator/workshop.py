@@ -13,6 +13,12 @@ from evergrid.orchestrator.decide import slots_of, slots_to_open, too_large
 from evergrid.pipeline.plan import generation_folder, join_query
 from evergrid.pipeline.session import Session, end_session, is_alive, is_local, open_session
 
+_RESTART = (
+    "Restart the pipeline, which then makes room for all topics that control.allow has, and send "
+    "the message again."
+)
+_CONFIGURE = "Name these topics under sources in the configuration, and restart the pipeline."
+
 
 class Workshop:
     """Opened when it is known how many slots the topics need."""
@@ -31,10 +37,11 @@ class Workshop:
         self._spark: Session | None = None
         self._slots = 0
 
-    def session(self, wanted: Settings) -> Session:
-        """The session; the first call opens it, with room for what is wanted and then some."""
+    def session(self, wanted: Settings, running: Generation | None) -> Session:
+        """The session; the first call opens it, with room for what is wanted beside what runs, and
+        then some."""
         if self._spark is None:
-            self._slots = slots_to_open(wanted, self._partitions())
+            self._slots = slots_to_open(wanted, self._partitions(), running)
             self._say("Starting Spark.")
             self._spark = open_session(self._settings, self._jars, self._slots)
             self._started()
@@ -48,11 +55,8 @@ class Workshop:
         taken = slots_of(beside, partitions, shuffle) if beside else 0
         needed = slots_of(wanted, partitions, shuffle)
         if reason := too_large(needed, taken, self._slots):
-            raise ConfigError(
-                reason,
-                remedy="Restart the pipeline, which then makes room for all topics that "
-                "control.allow has, and send the message again.",
-            )
+            helps = needed + taken <= slots_to_open(self._settings, partitions, beside)
+            raise ConfigError(reason, remedy=_RESTART if helps else _CONFIGURE)
 
     def has_checkpoints(self, generation: Generation) -> bool:
         """Whether each join's checkpoint is there. Ingest has no state to lose."""

@@ -61,6 +61,24 @@ def call_off(plan: Plan) -> None:
         plan.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(_job_group(plan))
 
 
+def has_rows(plan: Plan, source: Source) -> bool:
+    """Whether any message of its history becomes a row, old as it may be."""
+    if not _messages(plan, source):
+        return False
+    changes = plan.ingest_history(source)
+    target = plan.generation.tables[source.table]
+    with told_plainly("look at the past"):
+        return not changes.where(changes["topic"] == target.topic).isEmpty()
+
+
+def has_messages(plan: Plan, source: Source) -> bool:
+    """Whether there is any history: compaction and transactions leave offsets without messages."""
+    if not _messages(plan, source):
+        return False
+    with told_plainly("look at the past"):
+        return not plan.ingest_history(source).isEmpty()
+
+
 def _job_group(plan: Plan) -> str:
     return f"bootstrap of generation {plan.generation.number}"
 
@@ -147,6 +165,7 @@ def _counting(plan: Plan, target: TableTopic, expected: int, report: Report) -> 
     connection = plan.settings.kafka.internal
     step = f"writing the past of {target.table.name}"
     before = sum(topics.offsets(connection, target.topic, Edge.LATEST).values())
+    report(Progress(step, 0, expected))
     written = threading.Event()
 
     def count() -> None:

@@ -1,0 +1,49 @@
+"""When to try again what could not be done, and when to give it up."""
+
+from __future__ import annotations
+
+import time
+
+from evergrid.config.settings import Settings
+
+_FIRST_WAIT_SECONDS = 2.0
+_LONGEST_WAIT_SECONDS = 30.0
+_MOST = 5
+
+
+class Attempts:
+    """Tries in vain at what is wanted; with something else they begin anew.
+
+    `number` is that of a generation that could not even begin: the next try takes it again.
+    """
+
+    def __init__(self) -> None:
+        self._of: Settings | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """It was done, or given up."""
+        self.number: int | None = None
+        self._count = 0
+        self._wait = _FIRST_WAIT_SECONDS
+        self._not_before = 0.0
+
+    def are_due(self, wanted: Settings) -> bool:
+        """Whether to try now."""
+        if wanted != self._of:
+            self._of = wanted
+            self.forget()
+        return time.monotonic() >= self._not_before
+
+    def failed(self) -> float:
+        """Seconds until the next try."""
+        wait = self._wait
+        self._wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
+        self._count += 1
+        self._not_before = time.monotonic() + wait
+        return wait
+
+    @property
+    def are_enough(self) -> bool:
+        """Whether one more would be too many, for something that somebody waits for."""
+        return self._count >= _MOST

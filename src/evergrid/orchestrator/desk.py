@@ -1,0 +1,48 @@
+"""Where control messages come in, and get their verdicts in `control_raw`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from evergrid.changelog.writer import TableWriter
+from evergrid.config.settings import Settings
+from evergrid.orchestrator.control import ControlReader
+from evergrid.orchestrator.docket import Docket
+from evergrid.orchestrator.offer import Offer
+from evergrid.orchestrator.registry import Registry
+
+
+class Desk:
+    """Hears what is asked for, and says what may be asked for and what became of it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        registry: Registry,
+        verdicts: TableWriter,
+        say: Callable[[str], None],
+    ) -> None:
+        self.docket = Docket(settings, registry.manifest.asked)
+        self._registry = registry
+        self._verdicts = verdicts
+        self._control = ControlReader(settings, say)
+        self._offer = Offer(settings, registry)
+
+    def open(self) -> None:
+        """Take what was sent before the start."""
+        messages = self._control.open(self.docket.asked)
+        self.docket.take(messages, self._control.topic_id)
+
+    def turn(self) -> None:
+        messages = self._control.hear(self.docket.asked)
+        if messages:
+            self.docket.take(messages, self._control.topic_id)
+        self.write_down()
+        self._offer.turn()
+
+    def write_down(self) -> None:
+        """Verdicts first: what is settled is not read again."""
+        for row_id, row in self.docket.rows().items():
+            self._verdicts.put(row)
+            self.docket.written(row_id, row)
+        self._registry.remember(self.docket.asked)

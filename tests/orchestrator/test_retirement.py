@@ -1,0 +1,182 @@
+"""Of generations that are not wanted any more, nothing is left but what must be read."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from pathlib import Path
+
+import pytest
+
+from evergrid.changelog.names import table_topic
+from evergrid.changelog.reader import load_manifest
+from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
+from evergrid.config import load
+from evergrid.kafka import topics
+from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.generation import Generation, State, TableTopic, Times
+from evergrid.orchestrator import generations, retirement
+from evergrid.orchestrator.registry import Registry
+from evergrid.orchestrator.retirement import Retirement
+from evergrid.pipeline.plan import generation_folder
+
+LONG_AGO = 1
+LET_GO_SECONDS = 3.0
+_PREFIXES = itertools.count()
+
+
+class Bench:
+    """A broker's manifest and topics, and the data directory beside them."""
+
+    def __init__(self, broker: EmbeddedBroker, folder: Path, grace: str = "never") -> None:
+        self.prefix = f"retire{next(_PREFIXES)}"
+        self.settings = load(
+            None,
+            {
+                "EVERGRID_KAFKA__BOOTSTRAP": broker.bootstrap,
+                "EVERGRID_INTERNAL_TOPICS__PREFIX": self.prefix,
+                "EVERGRID_DATA_DIR": str(folder),
+                "EVERGRID_CONTROL__GRACE": grace,
+            },
+        )
+        self._connection = self.settings.kafka.internal
+        self._system = generations.make_system_topics(self.settings)
+        self.registry = self._registry()
+        self.said: list[str] = []
+
+    def _registry(self) -> Registry:
+        records = RecordWriter(self._connection)
+        status = self._system[self.settings.system_tables.orchestrator_status]
+        return Registry(
+            self.settings,
+            load_manifest(self._connection, self.prefix),
+            ManifestWriter(records, self.prefix),
+            TableWriter(records, status),
+        )
+
+    def make(self, state: State, *, known: bool = True, current: bool = False) -> int:
+        """A generation with a topic and a checkpoint; whether the manifest knows it is another
+        matter."""
+        number = self.registry.take_number()
+        table = self.settings.raw_tables()[0]
+        topic = table_topic(self.prefix, number, table.name)
+        topics.create(self._connection, [NewTopicSpec(topic, 1, 1)])
+        (generation_folder(self.settings, number) / "join-final").mkdir(parents=True)
+        if known:
+            one = Generation(
+                number=number,
+                state=state,
+                sources=self.settings.sources,
+                joins=self.settings.joins,
+                topics={},
+                tables={table.name: TableTopic(table, topic, 1)},
+                times=Times(created=LONG_AGO, ended=LONG_AGO),
+                error="it broke" if state is State.FAILED else "",
+            )
+            self.registry.put(one)
+            if current:
+                self.registry.make_current(one)
+        return number
+
+    def restart(self) -> Retirement:
+        """As another process would begin: with what the broker has."""
+        self.registry = self._registry()
+        return Retirement(self.settings, self.registry, self.said.append)
+
+    @property
+    def on_the_broker(self) -> set[int]:
+        mine = f"{self.prefix}.g"
+        names = [name for name in topics.partitions(self._connection) if name.startswith(mine)]
+        return {int(name.removeprefix(mine).split(".")[0]) for name in names}
+
+    @property
+    def on_disk(self) -> set[int]:
+        return {
+            int(folder.name[1:]) for folder in (self.settings.data_dir / "generations").iterdir()
+        }
+
+    @property
+    def states(self) -> dict[int, State]:
+        """By the manifest that everybody reads."""
+        manifest = load_manifest(self._connection, self.prefix)
+        return {number: one.state for number, one in manifest.generations.items()}
+
+
+@pytest.fixture(autouse=True)
+def at_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retirement, "_SWEEP_SECONDS", 0.0)
+    monkeypatch.setattr(retirement, "_LET_GO_SECONDS", LET_GO_SECONDS)
+
+
+def test_what_the_manifest_never_knew_is_found(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    bench = Bench(broker, tmp_path)
+    current = bench.make(State.CURRENT, current=True)
+    bench.make(State.PREPARING, known=False)  # a kill came before it was written down
+    busy = bench.make(State.PREPARING, known=False)
+    retiring = bench.restart()
+    retiring.turn(busy)
+    assert bench.on_the_broker == bench.on_disk == {current, busy}
+    retiring.turn(None)  # it was called off just then
+    assert bench.on_the_broker == bench.on_disk == {current}
+    bench.make(State.PREPARING, known=False)
+    retiring.look_for_orphans()
+    retiring.turn(None)
+    assert bench.on_the_broker == {current}
+
+
+def test_after_a_kill_halves_go_and_errors_stay(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    bench = Bench(broker, tmp_path)
+    before = bench.make(State.CURRENT)
+    current = bench.make(State.CURRENT, current=True)
+    ready = bench.make(State.READY)
+    bench.make(State.PREPARING)
+    failed = bench.make(State.FAILED)
+    retiring = bench.restart()
+    retiring.after_a_kill()
+    assert bench.on_the_broker == bench.on_disk == {before, current, ready}
+    assert bench.states == {
+        before: State.RETIRING,
+        current: State.CURRENT,
+        ready: State.RETIRING,
+        failed: State.FAILED,
+    }
+    assert bench.registry.manifest.generations[failed].error == "it broke"
+
+
+def test_what_is_on_screens_stays_though_it_failed(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    bench = Bench(broker, tmp_path)
+    current = bench.make(State.FAILED, current=True)
+    retiring = bench.restart()
+    retiring.after_a_kill()
+    retiring.turn(None)
+    assert bench.on_the_broker == bench.on_disk == {current}
+
+
+@pytest.mark.parametrize("grace", ["never", "1m"])
+def test_what_was_replaced_is_kept_as_long_as_it_should(
+    broker: EmbeddedBroker, tmp_path: Path, grace: str
+) -> None:
+    bench = Bench(broker, tmp_path, grace)
+    kept = [bench.make(State.RETIRING) for _ in range(3)]
+    current = bench.make(State.CURRENT, current=True)
+    retiring = bench.restart()
+    retiring.turn(None)
+    left = {*kept[1:], current} if grace == "never" else {current}  # three at the most
+    assert bench.on_the_broker == bench.on_disk == {*bench.states} == left
+
+
+def test_a_failed_one_goes_when_gateways_have_heard_of_it(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    bench = Bench(broker, tmp_path)
+    current = bench.make(State.CURRENT, current=True)
+    number = bench.make(State.PREPARING)
+    retiring = bench.restart()
+    retiring.fail(bench.registry.manifest.generations[number], "no right to read users")
+    retiring.turn(None)
+    assert bench.on_the_broker == {current, number}
+    time.sleep(LET_GO_SECONDS)
+    retiring.turn(None)
+    assert bench.on_the_broker == bench.on_disk == {current}
+    assert bench.states[number] is State.FAILED
