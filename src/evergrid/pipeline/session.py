@@ -26,6 +26,7 @@ Session = SparkSession  # other rooms hand it on without knowing Spark
 
 _STATE = "spark.sql.streaming.stateStore"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_SENT = "spark.jars"
 _SUBMIT = "PYSPARK_SUBMIT_ARGS"
 _STOP_SECONDS = 4.0
 
@@ -87,8 +88,8 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
     _environment(settings)
     options = {
         **_DEFAULTS,
-        **_place(settings, slots),
         **settings.spark.settings,
+        **_place(settings, jars, slots),
         **_FIXED,
         **_hidden(settings.spark.settings),
         "spark.sql.shuffle.partitions": str(settings.spark.shuffle_partitions),
@@ -154,10 +155,14 @@ def _environment(settings: Settings) -> None:
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 
 
-def _place(settings: Settings, slots: int) -> dict[str, str]:
+def _place(settings: Settings, jars: Jars, slots: int) -> dict[str, str]:
+    given = settings.spark.settings
     if is_local(settings):
-        return {"spark.master": f"local[{slots}]", "spark.driver.host": "127.0.0.1"}
-    return {"spark.master": settings.spark.master}
+        host = given.get("spark.driver.host", "127.0.0.1")
+        return {"spark.master": f"local[{slots}]", "spark.driver.host": host}
+    # Executors get the connector from the driver, beside what else they were to get.
+    sent = [*filter(None, [given.get(_SENT)]), *map(str, jars.spark)]
+    return {"spark.master": settings.spark.master, _SENT: ",".join(sent)}
 
 
 def _hidden(given: Mapping[str, str]) -> dict[str, str]:
