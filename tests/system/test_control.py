@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
@@ -41,8 +42,9 @@ GRACE_SECONDS = 20
 STORM = 50
 EVER = {"rows": 10_000_000, "age": "never"}
 SCREEN = {"width": 1700, "height": 1100}
-PAGE_VIEW: View = {"order": "-balance,ts", "limit": 300}
-PAGE = "/tables/final_ui?order=-balance,ts"
+OLDER = {"column": "age", "op": "greater", "value": 30}
+PAGE_VIEW: View = {"where": OLDER, "order": "-balance,ts", "limit": 300}
+PAGE = f"/tables/final_ui?order=-balance,ts&filter={quote(json.dumps([OLDER]))}"
 COUNT_BLANKS = """() => {
     window.blanks = 0;
     const look = () => {
@@ -124,6 +126,7 @@ def test_five_swaps_under_load_with_viewers_and_a_browser(stage: Stage) -> None:
         watch.wait_until_right(stage.judge)
         paints_what_is_right(stage, table)
         assert page.evaluate("window.blanks") == 0
+        assert json.loads(parse_qs(urlsplit(page.url).query)["filter"][0]) == [OLDER]
         assert guest.unforeseen() == []
         for audience in audiences:
             audience.check()
@@ -278,12 +281,16 @@ def test_of_a_storm_only_the_last_message_is_carried_out(stage: Stage) -> None:
     messages = [json.dumps({"joinType": kind}).encode() for kind in kinds]
     final = {"joinType": "left", "usersTopic": "users-swap.v2"}
     before = stage.pipeline.said().count("is live")
+    called_off = operator.ask(accountsTopic="accounts-swap.v2")
+    operator.wait_for(called_off, "preparing")
+    final["accountsTopic"] = "accounts-swap"
     row_ids = operator.send(*messages, json.dumps(final).encode())
     row = operator.wait_for(row_ids[-1], "applied", "failed")
     operator.applied(int(str(row["generation"])), **final)
     assert stage.pipeline.said().count("is live") == before + 1
     verdicts = {str(operator.verdict(row_id)["verdict"]) for row_id in row_ids[:-1]}
     assert verdicts <= {"superseded", "ignored"}
+    assert operator.verdict(called_off)["verdict"] == "superseded"
     stage.load.send(2)
     world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
 
