@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -193,7 +196,7 @@ def test_an_empty_section_is_no_security(source: Callable[[str], Connection]) ->
             "{certificate: a.pem, key: old.pem}",
             [
                 ".key: Java reads private keys in PKCS #8 alone. Convert it: openssl pkcs8 -topk8 "
-                "-nodes -in {base}/old.pem -out new.key"
+                "-nocrypt -in {base}/old.pem -out new.key"
             ],
         ),
         (
@@ -212,6 +215,24 @@ def test_what_does_not_fit_is_told(
     told = complaints(f"kafka:\n  security: {security}\n")
     for line, sentence in zip(told, sentences, strict=True):
         assert f"evergrid.yaml:2: kafka.security{sentence}".replace("{base}", str(tmp_path)) in line
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl here")
+@pytest.mark.parametrize("password", ["", "hush"])
+def test_the_command_for_an_old_key_makes_one_that_is_taken(
+    complaints: Complain, load_text: Load, tmp_path: Path, password: str
+) -> None:
+    (tmp_path / "a.pem").write_text("-----BEGIN CERTIFICATE-----\n")
+    lock = ["-aes256", "-passout", f"pass:{password}"] if password else []
+    make = ["openssl", "genrsa", "-traditional", *lock, "-out", "an old.key", "2048"]
+    subprocess.run(make, cwd=tmp_path, check=True, capture_output=True)
+    (told,) = complaints("kafka: {security: {certificate: a.pem, key: an old.key}}\n")
+    command = shlex.split(told.partition("Convert it: ")[2])
+    if password:
+        command += ["-passin", f"pass:{password}", "-passout", f"pass:{password}"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    found = load_text("kafka: {security: {certificate: a.pem, key: new.key}}\n").kafka.source
+    assert ("ENCRYPTED" in found.java["ssl.keystore.key"]) is bool(password)
 
 
 def test_what_is_shown_has_no_secret(load_text: Load) -> None:

@@ -7,6 +7,7 @@ one file, which nobody has, and Spark's executors may be on machines without the
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -111,12 +112,19 @@ class _Files:
         if "-----BEGIN" not in text:
             self._section.report(f"{path} is no PEM file", "Convert it with openssl.", key)
         elif key == "key" and any(old in text for old in _OLD_KEYS):
-            remedy = f"Convert it: openssl pkcs8 -topk8 -nodes -in {path} -out new.key"
-            self._section.report("Java reads private keys in PKCS #8 alone", remedy, key)
+            self._section.report(
+                "Java reads private keys in PKCS #8 alone", _conversion(path, text), key
+            )
         return path, reference
 
     def __contains__(self, key: str) -> bool:
         return key in self._section
+
+
+def _conversion(path: str, text: str) -> str:
+    """The command that makes a key readable; one with a password keeps having one."""
+    plain = "" if "ENCRYPTED" in text else "-nocrypt "
+    return f"Convert it: openssl pkcs8 -topk8 {plain}-in {shlex.quote(path)} -out new.key"
 
 
 def _trust(files: _Files) -> Lines:
