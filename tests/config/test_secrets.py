@@ -131,6 +131,18 @@ def test_a_secret_between_quotes_is_written_as_java_reads_it(load_text: Load) ->
     assert source.secrets == {"a\"b'c\\d\ne", spelled}
 
 
+def test_a_quote_in_front_of_a_reference_is_a_letter_outside_of_a_login(load_text: Load) -> None:
+    text = """\
+kafka:
+  security: {mechanism: PLAIN, user: u, password: "it's${env:P}"}
+  properties: {client.id: "it's ${env:P}"}
+"""
+    source = load_text(text, {"P": 'a"b'}).kafka.source
+    assert source.python["sasl.password"] == "it'sa\"b"
+    assert source.properties["client.id"] == "it's a\"b"
+    assert source.java["sasl.jaas.config"].endswith(r"""password="it\'sa\"b";""")
+
+
 def test_a_rotated_secret_is_there_when_it_is_asked_for(tmp_path: Path, load_text: Load) -> None:
     file = tmp_path / "password"
     file.write_text("old\n")

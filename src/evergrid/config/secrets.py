@@ -12,6 +12,7 @@ from evergrid.config.document import is_unicode
 from evergrid.model.errors import ConfigError
 
 HIDDEN = "(hidden)"
+LOGIN = "sasl.jaas.config"  # the one property whose value has quotes of its own
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
 _TELLING = ("password", "secret", "jaas", "token", "key", "credential", "user.info")
@@ -36,11 +37,12 @@ class Vault:
         self._environ = environ
         self._base = base
 
-    def reveal(self, text: str) -> Revealed:
+    def reveal(self, text: str, name: str = "") -> Revealed:
         """`text` with its secrets in place; a ConfigError says which one is not there.
 
-        Replaced in one pass, so that a secret which looks like a reference stays itself. One
-        between quotes is written as Java reads it there, so that it may have quotes in it.
+        Replaced in one pass, so that a secret which looks like a reference stays itself. In the
+        value of `LOGIN`, one between quotes is written as Java reads it there, so that it may
+        have quotes in it; elsewhere quotes are letters like all others.
         """
         secrets: set[str] = set()
 
@@ -48,7 +50,8 @@ class Vault:
             if match[0] == "$${":
                 return "${"
             secret = self._secret(match[1]) if match[0].endswith("}") else _refuse()
-            spelled = _escaped(secret) if _is_in_quotes(text[: match.start()]) else secret
+            is_quoted = name == LOGIN and _is_in_quotes(text[: match.start()])
+            spelled = escaped(secret) if is_quoted else secret
             secrets.update((secret, spelled))
             return spelled
 
@@ -94,7 +97,7 @@ def _refuse() -> str:
 
 
 def _is_in_quotes(before: str) -> bool:
-    """Whether what comes after `before` stands between quotes, as in `sasl.jaas.config`."""
+    """Whether what comes after `before` stands between quotes."""
     quote, escaped = "", False
     for letter in before:
         if escaped or (letter == "\\" and quote):
@@ -107,12 +110,12 @@ def _is_in_quotes(before: str) -> bool:
 def quoted(text: str) -> str:
     """`text` between double quotes as Java reads it there; references in it stay what they are."""
     parts = re.split(r"(\$\$\{|\$\{[^}]*\})", text)
-    return f'"{"".join(part if index % 2 else _escaped(part) for index, part in enumerate(parts))}"'
+    return f'"{"".join(part if index % 2 else escaped(part) for index, part in enumerate(parts))}"'
 
 
-def _escaped(secret: str) -> str:
-    # A line's end would end the quoted text for Java.
-    return re.sub(r"([\\\"'])", r"\\\1", secret).replace("\n", "\\n")
+def escaped(secret: str) -> str:
+    """`secret` as it stands between quotes for Java, whose quoted text ends with its line."""
+    return re.sub(r"([\\\"'])", r"\\\1", secret).replace("\n", "\\n").replace("\r", "\\r")
 
 
 def shown(name: str, value: str, secrets: Set[str]) -> str:

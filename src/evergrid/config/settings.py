@@ -83,17 +83,20 @@ class Connection(_Guarded, frozen=True):
         """The connection with its secrets in place; ConfigError when one is not there."""
         secrets: set[str] = set()
 
-        def reveal(text: str) -> str:
-            found = written.vault.reveal(text)
+        def reveal(text: str, key: str = "") -> str:
+            found = written.vault.reveal(text, key)
             secrets.update(found.secrets)
             return found.text
+
+        def reveal_all(properties: Mapping[str, str]) -> dict[str, str]:
+            return {key: reveal(value, key) for key, value in properties.items()}
 
         return cls(
             name=name,
             bootstrap=reveal(written.bootstrap),
-            properties={key: reveal(value) for key, value in written.properties.items()},
-            java={key: reveal(value) for key, value in written.java.items()},
-            python={key: reveal(value) for key, value in written.python.items()},
+            properties=reveal_all(written.properties),
+            java=reveal_all(written.java),
+            python=reveal_all(written.python),
             secrets=frozenset(secrets),
             written=written if secrets else None,  # without references it never changes
         )
