@@ -123,6 +123,41 @@ def test_certificates_are_named_to_python_and_read_for_java(
     }
 
 
+@pytest.mark.parametrize("relative", [True, False])
+def test_every_key_may_refer_to_the_environment(
+    load_text: Load, tmp_path: Path, relative: bool
+) -> None:
+    files = self_signed(tmp_path, "me")
+    folder = tmp_path / "certificates"
+    folder.mkdir()
+    (folder / "ca.pem").write_text(files.certificate.read_text())
+    text = """\
+kafka:
+  security:
+    tls: ${env:T}
+    mechanism: ${env:M}
+    user: u
+    password: p
+    ca: ${env:D}/ca.pem
+"""
+    where = "certificates" if relative else str(folder)
+    found = load_text(text, {"T": "true", "M": "scram-sha-256", "D": where}).kafka.source
+    assert found.properties["security.protocol"] == "SASL_SSL"
+    assert found.properties["sasl.mechanism"] == "SCRAM-SHA-256"
+    assert found.python["ssl.ca.location"] == str(folder / "ca.pem")
+    assert found.java["ssl.truststore.certificates"] == files.certificate.read_text().rstrip()
+    assert where in found.secrets
+
+
+def test_extensions_may_refer_to_secrets(source: Callable[[str], Connection]) -> None:
+    found = source(
+        "{mechanism: OAUTHBEARER, token_url: 'https://i', client_id: c, client_secret: s, "
+        "extensions: {pool: '${env:P}'}}"
+    )
+    assert python(found)["sasl.oauthbearer.extensions"] == 'pool=p"\\w'
+    assert r'extension_pool="p\"\\w"' in java(found)["sasl.jaas.config"]
+
+
 def test_raw_properties_win_and_another_cluster_has_its_own(load_text: Load) -> None:
     kafka = load_text(
         """\
@@ -203,6 +238,32 @@ def test_an_empty_section_is_no_security(source: Callable[[str], Connection]) ->
             "{mechanism: PLAIN, user: u, password: '${env:GONE}'}",
             [".password: the environment variable GONE is not set. Set it where Evergrid starts."],
         ),
+        (
+            "{mechanism: OAUTHBEARER, token_url: 'https://i', client_id: c, client_secret: s, "
+            "extensions: {pool: '${env:GONE}'}}",
+            [
+                ".extensions.pool: the environment variable GONE is not set. Set it where "
+                "Evergrid starts."
+            ],
+        ),
+        (
+            "{mechanism: '${env:ODD}', user: u, password: p}",
+            [".mechanism: what the references stand for is not one of PLAIN, SCRAM-SHA-256, "],
+        ),
+        ("{tls: '${env:ODD}'}", [".tls: what the references stand for is not true or false. "]),
+        (
+            "{ca: '${env:ODD}/ca.pem'}",
+            [".ca: the secret file ${env:ODD}/ca.pem: No such file or directory. "],
+        ),
+        ("{ca: '${env:WORDS}'}", [".ca: ${env:WORDS} is no PEM file. Convert it with openssl."]),
+        ("{ca: '${env:GONE}/ca.pem'}", [".ca: the environment variable GONE is not set. "]),
+        (
+            "{ca: '${file:a.pem}'}",
+            [
+                ".ca: found what a file holds, expected its path. Write the path itself, without "
+                "${file:} around it."
+            ],
+        ),
         ("{sort: x}", [".sort: unknown key 'sort'. "]),
     ],
 )
@@ -212,7 +273,9 @@ def test_what_does_not_fit_is_told(
     (tmp_path / "a.pem").write_text("-----BEGIN CERTIFICATE-----\n")
     (tmp_path / "old.pem").write_text("-----BEGIN RSA PRIVATE KEY-----\n")
     (tmp_path / "words.txt").write_text("not one")
-    told = complaints(f"kafka:\n  security: {security}\n")
+    environ = {"ODD": "hunter2", "WORDS": "words.txt"}
+    told = complaints(f"kafka:\n  security: {security}\n", environ)
+    assert "hunter2" not in str(told)
     for line, sentence in zip(told, sentences, strict=True):
         assert f"evergrid.yaml:2: kafka.security{sentence}".replace("{base}", str(tmp_path)) in line
 

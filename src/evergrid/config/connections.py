@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from evergrid.config import references
 from evergrid.config.document import Scalar
 from evergrid.config.secrets import Vault
 from evergrid.config.section import Section
@@ -16,7 +17,6 @@ from evergrid.config.values import BOOTSTRAP, PROPERTY, PROPERTY_VALUE
 from evergrid.model.errors import ConfigError
 
 _MAPS = ("properties", "java", "python")
-_REFERS = "${"
 
 
 class _Given(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class _Reader:
 
     def __init__(self, base: Path, vault: Vault) -> None:
         self._base = base
-        self._vault = vault
+        self.vault = vault
 
     def read(self, section: Section) -> _Given:
         security = section.section("security")
@@ -46,21 +46,20 @@ class _Reader:
         )
 
     def _bootstrap(self, section: Section) -> str:
+        found = references.value(section, "bootstrap", BOOTSTRAP, self.vault)
         node = section.node("bootstrap")
-        if not (isinstance(node, Scalar) and _REFERS in node.text):
-            return section.value("bootstrap", BOOTSTRAP)
-        found = self._reveal(section, "bootstrap", node.text)
-        if found and not BOOTSTRAP.accepts(found):
-            what = f"what the references stand for is not {BOOTSTRAP.expected}"
-            section.report(what, BOOTSTRAP.remedy, "bootstrap")
-        return node.text
+        return node.text if isinstance(node, Scalar) else found
 
     def _security(self, section: Section) -> Lines:
+        self._look(section)
+        self._look(section.section("extensions"))
+        return read_security(section, self._base, self.vault)
+
+    def _look(self, section: Section) -> None:
         for key in section.names:
             node = section.node(key)
             if isinstance(node, Scalar):
-                self._reveal(section, key, node.text)
-        return read_security(section, self._base, self._vault)
+                references.reveal(section, key, node.text, self.vault)
 
     def _map(self, section: Section) -> dict[str, str]:
         return {name: self._property(section, name) for name in section.names}
@@ -71,16 +70,8 @@ class _Reader:
             remedy = "Set 'bootstrap' instead."
             section.report("the brokers' addresses have a key of their own", remedy, name)
         text = section.value(name, PROPERTY_VALUE)
-        self._reveal(section, name, text)
+        references.reveal(section, name, text, self.vault)
         return text
-
-    def _reveal(self, section: Section, key: str, text: str) -> str:
-        """What `text` stands for; a secret that is not there is reported."""
-        try:
-            return self._vault.reveal(text).text
-        except ConfigError as error:
-            section.report(error.what, error.remedy, key)
-            return ""
 
 
 def read_kafka(section: Section, base: Path, vault: Vault) -> Kafka:
@@ -89,17 +80,18 @@ def read_kafka(section: Section, base: Path, vault: Vault) -> Kafka:
     common = reader.read(section)
     return Kafka(
         **{
-            name: _connection(name, reader.read(section.section(name)), common, vault)
+            name: _connection(section.section(name), reader, common)
             for name in ("source", "control", "internal")
         }
     )
 
 
-def _connection(name: str, own: _Given, common: _Given, vault: Vault) -> Connection:
+def _connection(section: Section, reader: _Reader, common: _Given) -> Connection:
+    name, own = section.path[-1], reader.read(section)
     lines = own.security or common.security or Lines()
     chosen = lines.under(Lines(**{kind: _chosen(own, common, kind) for kind in _MAPS}))
     written = Written(
-        vault=vault,
+        vault=reader.vault,
         bootstrap=own.bootstrap or common.bootstrap or "",
         properties=chosen.properties,
         java=chosen.java,
@@ -107,7 +99,9 @@ def _connection(name: str, own: _Given, common: _Given, vault: Vault) -> Connect
     )
     try:
         return Connection.of(name, written)
-    except ConfigError:  # reported where it was read
+    except ConfigError as error:
+        if not section.problems:  # or it was reported where it was read
+            section.report(error.what, error.remedy)
         return Connection(name, "")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from evergrid.config import references
 from evergrid.config.mechanism import Mechanism, login
 from evergrid.config.problems import quoted
 from evergrid.config.secrets import Vault
@@ -20,6 +21,8 @@ from evergrid.config.section import Section
 from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, Value
 from evergrid.model.errors import ConfigError
 
+_PEM = "-----BEGIN"
+_PATH = "Write the path itself, without ${file:} around it."
 _OLD_KEYS = ("-----BEGIN RSA PRIVATE KEY", "-----BEGIN EC PRIVATE KEY")
 _USER = ("user", "password")
 _CLIENT = ("token_url", "client_id", "client_secret")
@@ -55,8 +58,10 @@ def read_security(section: Section, base: Path, vault: Vault) -> Lines:
     """The lines for what the section asks for; none when it is empty."""
     if not section.names:
         return Lines()
-    tls = section.value("tls", BOOLEAN, True)
-    mechanism = section.value("mechanism", _MECHANISM) if "mechanism" in section else None
+    tls = references.value(section, "tls", BOOLEAN, vault, True)
+    mechanism = None
+    if "mechanism" in section:
+        mechanism = references.value(section, "mechanism", _MECHANISM, vault)
     _check(section, tls, mechanism)
     files = _Files(section, base, vault)
     protocol = ("SASL_" if mechanism else "") + ("SSL" if tls else "PLAINTEXT")
@@ -100,22 +105,35 @@ class _Files:
         self._vault = vault
 
     def read(self, key: str) -> tuple[str, str]:
-        """The file under `key`: its path, and a reference to what it holds."""
+        """The file under `key`: its path as written, and a reference to what it holds."""
         given = os.path.expanduser(self._section.value(key, FILE))
-        path = os.path.normpath(self._base / given)
+        if not references.refers(self._section, key):
+            path = os.path.normpath(self._base / given)
+            return path, self._held(key, path, path)
+        found = references.reveal(self._section, key, given, self._vault)
+        if _PEM in found:
+            self._section.report("found what a file holds, expected its path", _PATH, key)
+            return given, given
+        # Relative to where the file is, and still without what its references stand for.
+        start = "" if os.path.isabs(found) else f"{self._base}/".replace("${", "$${")
+        return start + given, self._held(key, os.path.normpath(self._base / found), given)
+
+    def _held(self, key: str, path: str, told: str) -> str:
+        """A reference to what the file holds; `told` is how its path is said while it may yet be
+        a secret that was put in the wrong place."""
         reference = f"${{file:{path}}}"
         try:
             text = self._vault.reveal(reference).text
         except ConfigError as error:
-            self._section.report(error.what, error.remedy, key)
-            return path, reference
-        if "-----BEGIN" not in text:
-            self._section.report(f"{path} is no PEM file", "Convert it with openssl.", key)
+            self._section.report(error.what.replace(path, told), error.remedy, key)
+            return reference
+        if _PEM not in text:
+            self._section.report(f"{told} is no PEM file", "Convert it with openssl.", key)
         elif key == "key" and any(old in text for old in _OLD_KEYS):
             self._section.report(
                 "Java reads private keys in PKCS #8 alone", _conversion(path, text), key
             )
-        return path, reference
+        return reference
 
     def __contains__(self, key: str) -> bool:
         return key in self._section
