@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -92,6 +93,37 @@ def test_property_names_have_dots_for_underscores_and_values_as_they_are(load_te
     assert kafka.source.java == {}
 
 
+@pytest.mark.parametrize("where", ["", "SOURCE__", "CONTROL__", "INTERNAL__"])
+def test_passwords_and_their_like_are_taken_as_they_are(load_text: Load, where: str) -> None:
+    start = f"EVERGRID_KAFKA__{where}SECURITY__"
+    odd = {"PASSWORD": "abc #def", "USER": '"quoted"'}
+    environ = {f"{start}{key}": value for key, value in {**odd, "MECHANISM": "PLAIN"}.items()}
+    python = getattr(load_text("", environ).kafka, where.strip("_").lower() or "source").python
+    assert python == {"sasl.username": '"quoted"', "sasl.password": "abc #def"}
+
+
+def test_so_are_those_of_tokens(load_text: Load) -> None:
+    text = (
+        "kafka: {security: {mechanism: OAUTHBEARER, token_url: 'https://i', extensions: {pool: p}}}"
+    )
+    odd = {"CLIENT_ID": "~", "CLIENT_SECRET": "{a: b}", "SCOPE": "'x'", "EXTENSIONS__POOL": "1 #2"}
+    environ = {f"EVERGRID_KAFKA__SECURITY__{key}": value for key, value in odd.items()}
+    python = load_text(text, environ).kafka.source.python
+    assert [python[f"sasl.oauthbearer.{key}"] for key in ("client.id", "client.secret")] == [
+        "~",
+        "{a: b}",
+    ]
+    assert python["sasl.oauthbearer.scope"] == "'x'"
+    assert python["sasl.oauthbearer.extensions"] == "pool=1 #2"
+
+
+def test_so_is_the_password_of_a_key(load_text: Load, tmp_path: Path) -> None:
+    (tmp_path / "me.pem").write_text("-----BEGIN")
+    text = "kafka: {security: {certificate: me.pem, key: me.pem}}"
+    source = load_text(text, {"EVERGRID_KAFKA__SECURITY__KEY_PASSWORD": "a #b"}).kafka.source
+    assert source.properties["ssl.key.password"] == "a #b"
+
+
 def test_spark_settings_keep_the_case_they_are_written_in(load_text: Load) -> None:
     environ = {"EVERGRID_SPARK__SETTINGS__spark_sql_streaming_stopTimeout": "10s"}
     assert load_text(environ=environ).spark.settings == {"spark.sql.streaming.stopTimeout": "10s"}
@@ -154,6 +186,15 @@ def test_variables_of_others_are_left_alone(load_text: Load, variable: str, valu
             {"EVERGRID_MISSING_TOPICS": ""},
             "EVERGRID_MISSING_TOPICS: missing_topics: found nothing, expected one of fail, wait. "
             "Choose one of these.",
+        ),
+        (
+            {
+                "EVERGRID_KAFKA__SECURITY__MECHANISM": "PLAIN",
+                "EVERGRID_KAFKA__SECURITY__USER": "u",
+                "EVERGRID_KAFKA__SECURITY__PASSWORD": "",
+            },
+            "EVERGRID_KAFKA__SECURITY__PASSWORD: kafka.security.password: found nothing, expected "
+            "a single value. Write the value itself.",
         ),
         (
             {"EVERGRID_JOINS__FINAL__COLUMNS": "[users.name]"},

@@ -49,11 +49,17 @@ def override(tree: Branch, environ: Mapping[str, str], problems: Problems) -> Br
         elif not is_unicode(value):
             problems.add(place, path, "its value is not text", "Write it in UTF-8.")
         else:
-            verbatim = isinstance(_shape_at(path[:-1]), Properties)
-            node = Scalar(place, value) if verbatim else scalar(value, place)
-            tree = _put(tree, path, node, KEYS)
+            tree = _put(tree, path, _node(value, place, _shape_at(path)), KEYS)
         setters[path] = variable
     return tree
+
+
+def _node(value: str, place: Place, shape: Shape) -> Scalar:
+    if isinstance(shape, Properties):
+        return Scalar(place, value)
+    if isinstance(shape, Leaf) and shape.verbatim:
+        return Scalar(place, value, null=not value)
+    return scalar(value, place)
 
 
 def _is_ours(variable: str, value: str) -> bool:
@@ -145,6 +151,7 @@ def _table_names(tree: Branch) -> tuple[str, ...]:
 
 
 def _shape_at(path: Path) -> Shape:
+    """The shape of the key at `path`; of a property, that of its section."""
     shape: Shape = KEYS
     for part in path:
         if isinstance(shape, Named):

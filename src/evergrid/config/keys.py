@@ -15,7 +15,12 @@ from evergrid.config.problems import Path, Problems, quoted, suggestion
 
 
 class Leaf(msgspec.Struct, frozen=True):
-    """A single value, or a short list of them."""
+    """A single value, or a short list of them; `verbatim` for what somebody else made up.
+
+    From the environment such a text is taken as it is: a password may look like YAML.
+    """
+
+    verbatim: bool = False
 
 
 class Fixed(msgspec.Struct, frozen=True):
@@ -40,22 +45,26 @@ class Properties(msgspec.Struct, frozen=True):
 Shape = Leaf | Fixed | Named | Properties
 
 _LEAF = Leaf()
+_VERBATIM = Leaf(verbatim=True)
 _KAFKA_PROPERTIES = Properties(lower=True)
 
 
-def _leaves(*names: str) -> dict[str, Shape]:
-    return dict.fromkeys(names, _LEAF)
+def _leaves(*names: str, kind: Leaf = _LEAF) -> dict[str, Shape]:
+    return dict.fromkeys(names, kind)
 
 
 _CONNECTION: dict[str, Shape] = {
     "bootstrap": _LEAF,
     "security": Fixed(
         {
-            **_leaves("tls", "ca", "certificate", "key", "key_password"),
-            **_leaves("mechanism", "user", "password"),
-            **_leaves("token_url", "client_id", "client_secret", "scope"),
-            "extensions": Named(_LEAF),
-            "token_ca": _LEAF,
+            **_leaves("tls", "ca", "certificate", "key"),
+            **_leaves("key_password", kind=_VERBATIM),
+            **_leaves("mechanism"),
+            **_leaves("user", "password", kind=_VERBATIM),
+            **_leaves("token_url"),
+            **_leaves("client_id", "client_secret", "scope", kind=_VERBATIM),
+            "extensions": Named(_VERBATIM),
+            **_leaves("token_ca"),
         }
     ),
     "properties": _KAFKA_PROPERTIES,

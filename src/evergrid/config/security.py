@@ -52,6 +52,7 @@ _MECHANISM: Value[Mechanism] = Value(
     Mechanism.PLAIN,
     tuple(mechanism.value for mechanism in Mechanism),
 )
+_TEXT = Value(PROPERTY_VALUE.read, PROPERTY_VALUE.expected, "Write the value itself.", "")
 
 
 def read_security(section: Section, base: Path, vault: Vault) -> Lines:
@@ -209,4 +210,4 @@ def _token(section: Section, files: _Files) -> Lines:
 
 
 def _text(section: Section, key: str) -> str:
-    return section.value(key, PROPERTY_VALUE)
+    return section.value(key, _TEXT)
