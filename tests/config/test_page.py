@@ -34,4 +34,4 @@ def test_its_examples_load(load_text: Load, tmp_path: Path) -> None:
     secret.write_text("hunter2\n")
     for example in examples:
         assert load_text(example.replace("/run/secrets/kafka", str(secret))).sources
-    assert len(examples) == 2
+    assert len(examples) == 3

@@ -27,7 +27,6 @@ MORE = "# more\n"
         ("joins: {final: [users, accounts]}", "joins.final", "a list"),
         ("joins: {final: {left: users, right: accounts, history: 64}}", "joins.final.history", ""),
         ("retention: {tables: {users_ui: 7d}}", "retention.tables.users_ui", "a single value"),
-        ("kafka: {source: {properties: password=hunter2}}", "kafka.source.properties", ""),
     ],
 )
 def test_a_value_in_place_of_a_section_is_one_mistake(

@@ -21,9 +21,12 @@ _CHECK = f"Check the indentation and the brackets near this line. {_QUOTE_IT}"
 
 
 class Scalar(msgspec.Struct, frozen=True):
+    """A value; `literal` is a block after `|`, whose lines are as they were written."""
+
     place: Place
     text: str
     null: bool = False
+    literal: bool = False
 
 
 class Items(msgspec.Struct, frozen=True):
@@ -136,7 +139,8 @@ class _Converter:
         if not is_unicode(text):
             self._problems.add(place, path, "found half a character", "Write whole characters.")
             return Scalar(place, "")
-        return Scalar(place, text, null=node.tag == _NULL_TAG)
+        literal = isinstance(node, yaml.ScalarNode) and node.style == "|"
+        return Scalar(place, text, node.tag == _NULL_TAG, literal)
 
     def _place(self, node: yaml.Node) -> Place:
         return Place(self._origin, node.start_mark.line + 1)

@@ -15,6 +15,7 @@ from evergrid.config.environment import override
 from evergrid.config.gateway import read_gateway
 from evergrid.config.joins import read_joins
 from evergrid.config.keys import merge, report_unknown
+from evergrid.config.pasted import spread
 from evergrid.config.problems import Problems
 from evergrid.config.secrets import Vault
 from evergrid.config.section import Section
@@ -54,7 +55,8 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
     tree = _defaults()
     if path is not None:
         tree = _over(tree, _read_file(path, problems), problems)
-    root = Section(override(tree, environ, problems), (), problems)
+    tree = override(spread(tree, problems), environ, problems)
+    root = Section(tree, (), problems)
     base = Path(os.path.abspath(path)).parent if path else Path.cwd()
     settings = _read(root, path, base, Vault(environ, base))
     problems.raise_any()
