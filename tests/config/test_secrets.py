@@ -225,6 +225,8 @@ def test_a_bootstrap_made_of_secrets_is_checked_but_not_repeated(complaints: Com
         ("sasl.oauthbearer.token.endpoint.url", True),
         ("basic.auth.user.info", True),
         ("SASL.PASSWORD", True),
+        ("sasl.oauthbearer.client.credentials.client.secret", True),
+        ("sasl.oauthbearer.client.credentials.client.id", False),
         ("ssl.keystore.location", False),
         ("ssl.keystore.type", False),
         ("ssl.key.location", False),

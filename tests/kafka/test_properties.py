@@ -176,7 +176,47 @@ def test_javas_words_become_the_python_clients(
         ({"sasl.jaas.config": "hush"}, r"sasl\.jaas\.config: is not a login"),
         (
             {"sasl.jaas.config": "com.sun.security.auth.module.Krb5LoginModule required a='hush';"},
-            r"login module Krb5LoginModule.*Move sasl\.jaas\.config to kafka\.java",
+            r"sasl\.jaas\.config: .*Kerberos \(GSSAPI\) is not supported\. Use SCRAM, a client "
+            r"certificate, PLAIN or OAUTHBEARER",
+        ),
+        (
+            {"sasl.mechanism": "gssapi"},
+            r"sasl\.mechanism: .*Kerberos \(GSSAPI\) is not supported\. Use SCRAM",
+        ),
+        (
+            {
+                "sasl.mechanism": "AWS_MSK_IAM",
+                "sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
+            },
+            r"sasl\.mechanism: .*IAM \(AWS_MSK_IAM\) is not supported\. Use SCRAM",
+        ),
+        (
+            {"sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;"},
+            r"sasl\.jaas\.config: .*IAM \(AWS_MSK_IAM\) is not supported\. Use SCRAM",
+        ),
+        (
+            {
+                "sasl.mechanism": "OAUTHBEARER",
+                "sasl.login.callback.handler.class": "software.amazon.msk.auth.iam."
+                "IAMOAuthBearerLoginCallbackHandler",
+            },
+            r"handler\.class: .*IAM \(AWS_MSK_IAM\) is not supported\. Use SCRAM",
+        ),
+        (
+            {"sasl.jaas.config": "com.example.LoginModule required a='hush';"},
+            r"login module LoginModule.*Move sasl\.jaas\.config to kafka\.java",
+        ),
+        (
+            {"sasl.login.callback.handler.class": "com.example.Handler"},
+            r"handler\.class: .*Java class.*kafka\.security with mechanism OAUTHBEARER",
+        ),
+        (
+            {"sasl.jaas.config": f"{PLAIN} required;", "sasl.oauthbearer.scope": "hush"},
+            r"sasl\.oauthbearer\.scope: .*It is for OAUTHBEARER",
+        ),
+        (
+            {"sasl.oauthbearer.jwt.retriever.class": f"{PLAIN}.hush"},
+            r"retriever\.class: .*kafka\.security with mechanism OAUTHBEARER",
         ),
         (
             {"sasl.jaas.config": f"{PLAIN} required username=u password=hush magic=hush;"},
@@ -184,7 +224,7 @@ def test_javas_words_become_the_python_clients(
         ),
         (
             {"sasl.jaas.config": f"{OAUTH} required clientId=u ssl.keystore.location=hush;"},
-            r"option ssl\.keystore\.location of OAuthBearerLoginModule",
+            r"option ssl\.keystore\.location of OAuthBearerLoginModule\. Use kafka\.security",
         ),
         (
             {"sasl.jaas.config": f"{OAUTH} required clientId=u ssl.truststore.location='/t.jks';"},
@@ -226,6 +266,29 @@ def test_java_is_given_what_the_user_wrote_but_not_what_evergrid_decides() -> No
     assert java_properties(given)["sasl.jaas.config"] == jaas
     with pytest.raises(ConfigError, match=r"auto\.offset\.reset: cannot be set"):
         java_properties(Connection("source", "broker:9092", {"auto.offset.reset": "latest"}))
+
+
+def test_a_login_moved_to_java_leaves_no_line_that_fails_next() -> None:
+    given = Connection(
+        "source",
+        "broker:9092",
+        properties={
+            "sasl.mechanism": "OAUTHBEARER",
+            "sasl.oauthbearer.token.endpoint.url": "https://idp/token",
+            "sasl.login.callback.handler.class": OLD_HANDLER,
+        },
+        java={"sasl.jaas.config": f"{OAUTH} required clientId=id clientSecret=s odd=x;"},
+        python={"sasl.oauthbearer.client.id": "id", "sasl.oauthbearer.client.secret": "s"},
+    )
+    assert python_properties(given) == {
+        "bootstrap.servers": "broker:9092",
+        "sasl.mechanisms": "OAUTHBEARER",
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.token.endpoint.url": "https://idp/token",
+        "sasl.oauthbearer.client.id": "id",
+        "sasl.oauthbearer.client.secret": "s",
+    }
+    assert java_properties(given)["sasl.jaas.config"].endswith(" odd=x;")
 
 
 @pytest.mark.parametrize("written", [{}, {"sasl.login.callback.handler.class": OLD_HANDLER}])

@@ -17,7 +17,7 @@ LOGIN = "sasl.jaas.config"  # the one property whose value has quotes of its own
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
 _TELLING = ("password", "secret", "jaas", "token", "key", "credential", "user.info")
 # Names such as ssl.keystore.location speak of a key without holding one.
-_HARMLESS = ("location", "type", "file", "algorithm", "class", ".ms")
+_HARMLESS = ("location", "type", "file", "algorithm", "class", "client.id", ".ms")
 
 
 class Revealed(msgspec.Struct, frozen=True):

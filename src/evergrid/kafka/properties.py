@@ -11,15 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evergrid.config.settings import Connection
-from evergrid.kafka import jaas, stores
+from evergrid.kafka import jaas, logins, stores
 from evergrid.kafka.words import (
+    ANYWAY,
     DEFAULT_STORE_TYPE,
     EARLY,
     EXTENSION,
     HANDLER,
-    IMPLIED,
     JAVA_ALONE,
     LOGINS,
+    OAUTH_LOGIN,
+    OIDC,
     OIDC_HANDLER,
     OIDC_HANDLERS,
     OURS,
@@ -27,10 +29,10 @@ from evergrid.kafka.words import (
     REFRESH,
     REMEDIES,
     STORES,
-    TLS_VERSIONS,
     TOKEN_ENDPOINT,
     TOKEN_TRUST,
     TRUST_STORE,
+    USE_SECURITY,
     WORDS,
     Role,
     Store,
@@ -49,20 +51,19 @@ def java_properties(connection: Connection) -> dict[str, str]:
         _refuse_ours(connection, name)
     properties = {
         "bootstrap.servers": connection.bootstrap,
-        **connection.properties,
+        **logins.standard(connection.properties, _name(connection)),
         **connection.java,
     }
-    default = OIDC_HANDLER if TOKEN_ENDPOINT in properties else ""
-    if properties.get(HANDLER, default) in OIDC_HANDLERS:
+    if _is_oidc(properties):
         properties[HANDLER] = OIDC_HANDLER
         properties.setdefault(REFRESH, EARLY)
-    return properties
+    return logins.whole(logins.folded(properties))
 
 
 def python_properties(connection: Connection, role: Role | None = None) -> dict[str, str]:
     """What the Python client is given; with a role, without what is for the other kind only."""
     translated = {"bootstrap.servers": connection.bootstrap}
-    rest = dict(connection.properties)
+    rest = logins.folded(logins.standard(connection.properties, _name(connection)))
     translated |= _stores(connection, rest, STORES)
     translated |= _login(connection, rest)
     for name, value in rest.items():
@@ -74,12 +75,18 @@ def python_properties(connection: Connection, role: Role | None = None) -> dict[
             raise _no_word(connection, name)
         if role is None or word.role in (Role.ANY, role):
             translated[word.name] = word.value(value)
-    return translated | dict(connection.python)
+    return logins.whole(translated | dict(connection.python))
+
+
+def _is_oidc(properties: Mapping[str, str]) -> bool:
+    """Whether Java gets its tokens from an endpoint; which may be left out of its lines."""
+    default = OIDC_HANDLER if TOKEN_ENDPOINT in properties else ""
+    return properties.get(HANDLER, default) in OIDC_HANDLERS
 
 
 def _needs_no_word(name: str, value: str) -> bool:
-    versions = TLS_VERSIONS.get(name)
-    return name in JAVA_ALONE or (versions is not None and bool(versions.fullmatch(value.strip())))
+    anyway = ANYWAY.get(name)
+    return name in JAVA_ALONE or (anyway is not None and bool(anyway.fullmatch(value.strip())))
 
 
 def _stores(
@@ -124,8 +131,12 @@ def _trusted(connection: Connection, kind: str, given: Mapping[str, str]) -> str
 
 def _login(connection: Connection, rest: dict[str, str]) -> dict[str, str]:
     """Take the login out of `rest`, translated."""
+    implied: dict[str, str] = {}
+    if _is_oidc(rest):
+        implied |= OIDC
+        rest.pop(HANDLER, None)
     if "sasl.jaas.config" not in rest:
-        return {}
+        return implied
     where = _where(connection, "sasl.jaas.config")
     login = jaas.parse(rest.pop("sasl.jaas.config"))
     if login is None:
@@ -140,11 +151,10 @@ def _login(connection: Connection, rest: dict[str, str]) -> dict[str, str]:
             where=where,
             remedy=_SPLIT_LOGIN,
         )
-    if rest.get(HANDLER) in OIDC_HANDLERS:
-        del rest[HANDLER]
     options = dict(login.options)
-    implied = dict(IMPLIED.get(login.module, {}))
-    if implied:  # a login at a token endpoint, whose authority is an option like all others
+    if login.module == OAUTH_LOGIN:
+        implied |= OIDC
+        # The authority of the token endpoint is an option like all others.
         trust = _stores(connection, options, (TRUST_STORE,))
         implied |= {TOKEN_TRUST[word]: value for word, value in trust.items()}
     return implied | _login_options(login.module, options, where)
@@ -157,21 +167,26 @@ def _login_options(module: str, options: Mapping[str, str], where: str) -> dict[
     for option, value in options.items():
         if option in words:
             translated[words[option]] = value
-        elif option.startswith(EXTENSION) and "sasl.oauthbearer.client.id" in words.values():
+        elif option.startswith(EXTENSION) and module == OAUTH_LOGIN:
             extensions.append(f"{option.removeprefix(EXTENSION)}={value}")
         else:
+            first = USE_SECURITY if module == OAUTH_LOGIN else "Delete the option."
             raise ConfigError(
                 f"the Python client has no word for the option {option} of {module}",
                 where=where,
-                remedy=f"Delete the option. Or: {_SPLIT_LOGIN}",
+                remedy=f"{first} Or: {_SPLIT_LOGIN}",
             )
     if extensions:
         translated["sasl.oauthbearer.extensions"] = ",".join(extensions)
     return translated
 
 
+def _name(connection: Connection) -> str:
+    return f"Kafka connection {connection.name}"
+
+
 def _where(connection: Connection, name: str) -> str:
-    return f"Kafka connection {connection.name}, property {name}"
+    return f"{_name(connection)}, property {name}"
 
 
 def _refuse_ours(connection: Connection, name: str) -> None:

@@ -153,22 +153,33 @@ STORES: tuple[Store, ...] = (
     ),
 )
 DEFAULT_STORE_TYPE = "JKS"  # Java's, which also stands for files of the other kind
+# Certificates and keys as they are, in either client's words.
+PEM_TEXTS = frozenset(
+    (
+        f"{_TRUST}.certificates",
+        f"{_KEY}.key",
+        f"{_KEY}.certificate.chain",
+        "ssl.ca.pem",
+        "ssl.key.pem",
+        "ssl.certificate.pem",
+        "https.ca.pem",
+    )
+)
 
-# Login module → its options → librdkafka's words; and what the module itself implies.
+# Login module → its options → librdkafka's words; and what the one for tokens itself implies.
 # Java takes the authority of the token endpoint from options of the login, as a store.
 _USER = {"username": "sasl.username", "password": "sasl.password"}
+OAUTH_LOGIN = "OAuthBearerLoginModule"
 LOGINS: Mapping[str, Mapping[str, str]] = {
     "PlainLoginModule": _USER,
     "ScramLoginModule": _USER,
-    "OAuthBearerLoginModule": {
+    OAUTH_LOGIN: {
         "clientId": "sasl.oauthbearer.client.id",
         "clientSecret": "sasl.oauthbearer.client.secret",
         "scope": "sasl.oauthbearer.scope",
     },
 }
-IMPLIED: Mapping[str, Mapping[str, str]] = {
-    "OAuthBearerLoginModule": {"sasl.oauthbearer.method": "oidc"},
-}
+OIDC: Mapping[str, str] = {"sasl.oauthbearer.method": "oidc"}
 EXTENSION = "extension_"  # of the OAuth login module; librdkafka takes them as one list
 TOKEN_ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 TOKEN_TRUST = {"ssl.ca.location": "https.ca.location", "ssl.ca.pem": "https.ca.pem"}
@@ -179,6 +190,18 @@ HANDLER = "sasl.login.callback.handler.class"
 _OAUTH = "org.apache.kafka.common.security.oauthbearer"
 OIDC_HANDLER = f"{_OAUTH}.OAuthBearerLoginCallbackHandler"
 OIDC_HANDLERS = frozenset((OIDC_HANDLER, f"{_OAUTH}.secured.OAuthBearerLoginCallbackHandler"))
+
+# What Kafka's clients take as properties since 4.1 (KIP-1139), and as options of the login before.
+CREDENTIALS: Mapping[str, str] = {
+    "sasl.oauthbearer.client.credentials.client.id": "clientId",
+    "sasl.oauthbearer.client.credentials.client.secret": "clientSecret",
+    "sasl.oauthbearer.scope": "scope",
+}
+
+USE_SECURITY = (
+    "Use kafka.security with mechanism OAUTHBEARER instead of the sasl.* lines: it gets tokens by "
+    "client credentials, for both clients."
+)
 
 # When Java renews a token: after half of its time, the earliest that it can. It would by itself
 # do so after four fifths, as librdkafka does; but one that is late has a query fall over, since
@@ -206,9 +229,15 @@ JAVA_ALONE = frozenset(
     )
 )
 
-# librdkafka speaks TLS 1.2 and 1.3. What asks for these needs no word; what allows older ones,
-# or 1.3 alone, would not be kept to.
-TLS_VERSIONS: Mapping[str, re.Pattern[str]] = {
+# What librdkafka does anyway needs no word. It speaks TLS 1.2 and 1.3: what allows older ones, or
+# 1.3 alone, would not be kept to. It gets tokens by client credentials.
+ANYWAY: Mapping[str, re.Pattern[str]] = {
+    "sasl.oauthbearer.jwt.retriever.class": re.compile(
+        rf"{re.escape(_OAUTH)}\.(Default|ClientCredentials)JwtRetriever"
+    ),
+    "sasl.oauthbearer.jwt.validator.class": re.compile(
+        rf"{re.escape(_OAUTH)}\.(Default|Client)JwtValidator"
+    ),
     "ssl.protocol": re.compile(r"TLS(v1\.[23])?"),
     "ssl.enabled.protocols": re.compile(r"(TLSv1\.3\s*,\s*)?TLSv1\.2(\s*,\s*TLSv1\.3)?"),
 }
@@ -230,7 +259,23 @@ OURS: Mapping[str, str] = {
 # For properties where "move it to kafka.java" would not be the best advice.
 _TLS = "The Python client speaks TLS 1.2 and 1.3, whichever is newest on both sides: delete the "
 _TLS += "line, or move it to kafka.java if Spark alone is to be so strict."
+_CLASS = (
+    "The Python client cannot run a Java class. For client credentials from a token endpoint use "
+)
+_CLASS += (
+    "kafka.security with mechanism OAUTHBEARER; else move the sasl.* lines to kafka.java, and "
+)
+_CLASS += "set how the Python client logs in under kafka.python."
 REMEDIES: Mapping[str, str] = {
+    HANDLER: _CLASS,
+    "sasl.client.callback.handler.class": _CLASS,
+    "sasl.login.class": _CLASS,
+    "sasl.oauthbearer.jwt.retriever.class": _CLASS,
+    "sasl.oauthbearer.jwt.validator.class": _CLASS,
+    **dict.fromkeys(
+        CREDENTIALS,
+        "It is for OAUTHBEARER, and sasl.jaas.config has another login: delete one of the two.",
+    ),
     "ssl.enabled.protocols": _TLS,
     "ssl.protocol": _TLS,
     "ssl.cipher.suites": "The two clients name ciphers differently: set it under kafka.java "

@@ -1,0 +1,34 @@
+"""PEM text whose line breaks were lost on the way.
+
+A `\\` at the end of each line in a `.properties` file, YAML's `>-` or a variable of the environment
+make one line of a certificate. OpenSSL, which is in the Python client, reads no such line; Java
+reads one with blanks, and of several certificates in it the last alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BEGIN = "-----BEGIN "
+_BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
+_WHOLE = re.compile(r"\r?\n(?:[A-Za-z0-9+/=]+\r?\n)+")
+_WIDTH = 64
+
+
+def mended(text: str) -> str:
+    """`text` with a line break wherever PEM wants one; what is no PEM stays as it is."""
+    if _BEGIN not in text:
+        return text
+    spelled = text.replace("\\r", "").replace("\\n", "\n")  # as two letters, in variables
+    found = _BLOCK.sub(_block, spelled)
+    return text if found == text else re.sub(r"\s*\n\s*", "\n", found).strip()
+
+
+def _block(found: re.Match[str]) -> str:
+    label, body = found[1], found[2]
+    if _WHOLE.fullmatch(body) or not _BASE64.fullmatch(body):
+        return found[0]
+    letters = "".join(body.split())
+    lines = [letters[at : at + _WIDTH] for at in range(0, len(letters), _WIDTH)]
+    return "\n".join(("", f"-----BEGIN {label}-----", *lines, f"-----END {label}-----", ""))

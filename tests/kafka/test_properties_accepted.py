@@ -1,0 +1,117 @@
+"""A real broker and token endpoint take both clients with lines as people have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evergrid.config import load
+from evergrid.config.mechanism import Mechanism
+from evergrid.config.settings import Connection
+from evergrid.kafka import clients, jars
+from evergrid.kafka.secured.broker import SecuredBroker
+from evergrid.kafka.secured.listeners import Listener, Protocol
+from evergrid.kafka.secured.sections import Section
+from evergrid.kafka.secured.tokens import SCOPE
+from evergrid.pipeline.javaclient import JavaClient
+
+LIMIT = 60.0
+OAUTH = Listener(Protocol.SASL_SSL, Mechanism.OAUTHBEARER)
+CERTIFIED = Listener(Protocol.SSL, client_certificates=True)
+MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    with SecuredBroker(tmp_path_factory.mktemp("house"), [OAUTH, CERTIFIED], ["anna"]) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def java() -> Iterator[JavaClient]:
+    with JavaClient(jars.fetch()) as client:
+        yield client
+
+
+def pasted(folder: Path, section: Section, lines: str) -> Connection:
+    """The connection of a configuration with these lines."""
+    file = folder / "evergrid.yaml"
+    text = "".join(f"    {line}\n" for line in lines.strip().split("\n"))
+    file.write_text(f"kafka:\n  bootstrap: {section.bootstrap}\n  properties: |\n{text}")
+    return load(file, {}).kafka.source
+
+
+def flat(file: str) -> str:
+    """What is in a file as people write it in a .properties file."""
+    return " \\\n".join(Path(file).read_text().strip().split("\n"))
+
+
+def both_get_in(java: JavaClient, connection: Connection) -> None:
+    assert clients.admin(connection).list_topics(timeout=LIMIT).brokers
+    assert java.reach(connection) == 1
+
+
+def test_credentials_as_properties(house: SecuredBroker, java: JavaClient, tmp_path: Path) -> None:
+    section = house.section(OAUTH, "anna")
+    authority = section.properties["ssl.truststore.location"]
+    secret = section.properties["sasl.jaas.config"].partition('clientSecret="')[2].partition('"')[0]
+    lines = f"""
+security.protocol=SASL_SSL
+ssl.truststore.type=PEM
+ssl.truststore.certificates={flat(authority)}
+sasl.mechanism=OAUTHBEARER
+{ENDPOINT}={section.properties[ENDPOINT]}
+sasl.oauthbearer.client.credentials.client.id=anna
+sasl.oauthbearer.client.credentials.client.secret={secret}
+sasl.oauthbearer.scope={SCOPE}
+sasl.jaas.config={MODULE} required \\
+    ssl.truststore.type="PEM" \\
+    ssl.truststore.certificates="{flat(authority)}";
+"""
+    both_get_in(java, pasted(tmp_path, section, lines))
+
+
+def test_strimzis_lines(house: SecuredBroker, java: JavaClient, tmp_path: Path) -> None:
+    section = house.section(OAUTH, "anna")
+    authority = section.properties["ssl.truststore.location"]
+    secret = section.properties["sasl.jaas.config"].partition('clientSecret="')[2].partition('"')[0]
+    lines = f"""
+security.protocol=SASL_SSL
+ssl.truststore.type=PEM
+ssl.truststore.location={authority}
+sasl.mechanism=OAUTHBEARER
+sasl.login.callback.handler.class=io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler
+sasl.jaas.config={MODULE} required \\
+    oauth.client.id="anna" \\
+    oauth.client.secret="{secret}" \\
+    oauth.scope="{SCOPE}" \\
+    oauth.token.endpoint.uri="{section.properties[ENDPOINT]}" \\
+    oauth.ssl.truststore.type="PEM" \\
+    oauth.ssl.truststore.location="{authority}";
+"""
+    both_get_in(java, pasted(tmp_path, section, lines))
+
+
+def test_certificates_that_became_one_line(
+    house: SecuredBroker, java: JavaClient, tmp_path: Path
+) -> None:
+    section = house.section(CERTIFIED, "anna")
+    own = Path(section.properties["ssl.keystore.location"]).read_text()
+    authority = section.properties["ssl.truststore.location"]
+    start = own.index("-----BEGIN PRIVATE KEY")
+    end = own.index("-----END PRIVATE KEY-----") + len("-----END PRIVATE KEY-----")
+    parts = {"key": own[start:end], "chain": own[:start] + own[end:]}
+    for name, text in parts.items():
+        (tmp_path / name).write_text(text.strip())
+    lines = f"""
+security.protocol=SSL
+ssl.truststore.type=PEM
+ssl.truststore.certificates={flat(authority)}
+ssl.keystore.type=PEM
+ssl.keystore.key={flat(str(tmp_path / "key"))}
+ssl.keystore.certificate.chain={flat(str(tmp_path / "chain"))}
+"""
+    both_get_in(java, pasted(tmp_path, section, lines))
