@@ -25,6 +25,7 @@ from evergrid.pipeline.refusals import refusals
 Session = SparkSession  # other rooms hand it on without knowing Spark
 
 _STATE = "spark.sql.streaming.stateStore"
+_CLASS_PATH = "spark.driver.extraClassPath"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _SENT = "spark.jars"
 _SUBMIT = "PYSPARK_SUBMIT_ARGS"
@@ -94,7 +95,7 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
         **_hidden(settings.spark.settings),
         "spark.sql.shuffle.partitions": str(settings.spark.shuffle_partitions),
         "spark.driver.memory": settings.spark.driver_memory,
-        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars.spark)),
+        _CLASS_PATH: _class_path(jars, settings.spark.settings),
         _JAVA_OPTIONS: f"-Dlog4j2.configurationFile={_log_settings(logs)} "
         + settings.spark.settings.get(_JAVA_OPTIONS, ""),
         "spark.local.dir": str(scratch),
@@ -163,6 +164,11 @@ def _place(settings: Settings, jars: Jars, slots: int) -> dict[str, str]:
     # Executors get the connector from the driver, beside what else they were to get.
     sent = [*filter(None, [given.get(_SENT)]), *map(str, jars.spark)]
     return {"spark.master": settings.spark.master, _SENT: ",".join(sent)}
+
+
+def _class_path(jars: Jars, given: Mapping[str, str]) -> str:
+    """Our jars, then those that the user has added: a login's own classes, for example."""
+    return os.pathsep.join(filter(None, (*map(str, jars.spark), given.get(_CLASS_PATH))))
 
 
 def _hidden(given: Mapping[str, str]) -> dict[str, str]:
