@@ -184,6 +184,10 @@ def test_javas_words_become_the_python_clients(
             r"sasl\.mechanism: .*Kerberos \(GSSAPI\) is not supported\. Use SCRAM",
         ),
         (
+            {"security.protocol": "SASL_SSL", "sasl.kerberos.service.name": "kafka"},
+            r"sasl\.kerberos\.service\.name: .*Kerberos \(GSSAPI\) is not supported",
+        ),
+        (
             {
                 "sasl.mechanism": "AWS_MSK_IAM",
                 "sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",

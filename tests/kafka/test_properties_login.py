@@ -98,6 +98,7 @@ def test_strimzis_options_become_kafkas_own() -> None:
         oauth_ssl_truststore_type="PEM",
         oauth_sasl_extension_pool="p",
         oauth_connect_timeout_seconds="5",
+        oauth_access_token_is_jwt="true",
     )
     more = {"sasl.oauthbearer.extensions": "pool=p", "https.ca.location": "/ca.pem"}
     assert python(lines) == PYTHON | more
@@ -128,6 +129,10 @@ def test_who_gives_strimzis_own_class_to_java_keeps_it() -> None:
 @pytest.mark.parametrize(
     ("lines", "what"),
     [
+        (
+            strimzi(oauth_access_token_is_jwt="false"),
+            "oauth.access.token.is.jwt of Strimzi's login is not known",
+        ),
         (strimzi(oauth_access_token="hush"), "oauth.access.token of Strimzi's login is not known"),
         (
             {

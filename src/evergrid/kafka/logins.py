@@ -39,10 +39,10 @@ _OPTIONS: Mapping[str, str] = {
     "oauth.ssl.truststore.password": "ssl.truststore.password",
     "oauth.ssl.truststore.type": "ssl.truststore.type",
 }
+_IS_JWT = "oauth.access.token.is.jwt"
 _TUNING = frozenset(
     f"oauth.{name}"
     for name in (
-        "access.token.is.jwt",
         "config.id",
         "connect.timeout.seconds",
         "enable.metrics",
@@ -56,6 +56,7 @@ _TUNING = frozenset(
 
 # Logins that need a Kerberos library or a signature of Amazon's, which the Python client lacks.
 _KERBEROS = "a login with Kerberos (GSSAPI)"
+_KERBEROS_SERVICE = "sasl.kerberos.service.name"
 _AMAZON = "a login with Amazon's IAM (AWS_MSK_IAM)"
 _MECHANISMS: Mapping[str, str] = {"GSSAPI": _KERBEROS, "AWS_MSK_IAM": _AMAZON}
 _MODULES: Mapping[str, str] = {"Krb5LoginModule": _KERBEROS, "IAMLoginModule": _AMAZON}
@@ -111,10 +112,13 @@ def _refuse_unsupported(
     properties: Mapping[str, str], login: jaas.Login | None, where: str
 ) -> None:
     mechanism = properties.get("sasl.mechanism", "").strip().upper()
+    # Kafka's own choice where none is written.
+    is_kerberos = not mechanism and _KERBEROS_SERVICE in properties
     handler = properties.get(HANDLER, "")
     package = next((start for start in _HANDLERS if handler.startswith(start)), "")
     for name, told in (
         ("sasl.mechanism", _MECHANISMS.get(mechanism)),
+        (_KERBEROS_SERVICE, _KERBEROS if is_kerberos else None),
         (LOGIN, _MODULES.get(login.module) if login else None),
         (HANDLER, _HANDLERS.get(package)),
     ):
@@ -140,7 +144,7 @@ def _options(login: jaas.Login, where: str) -> dict[str, str]:
             found[_OPTIONS[option]] = value
         elif option.startswith(_EXTENSION):
             found[EXTENSION + option.removeprefix(_EXTENSION)] = value
-        elif option.startswith(_START) and option not in _TUNING:
+        elif option.startswith(_START) and not _only_tunes(option, value):
             raise _foreign(f"{option} of Strimzi's login is not known to the two clients", where)
         elif not option.startswith(_START):
             found[option] = value
@@ -151,6 +155,11 @@ def _options(login: jaas.Login, where: str) -> dict[str, str]:
     if "ssl.truststore.certificates" in found:
         found.setdefault("ssl.truststore.type", "PEM")
     return found
+
+
+def _only_tunes(option: str, value: str) -> bool:
+    # Both clients look into their tokens, which they can do with a JWT alone.
+    return option in _TUNING or (option == _IS_JWT and value.lower() == "true")
 
 
 def _foreign(what: str, where: str) -> ConfigError:
