@@ -4,7 +4,8 @@
 2. Read and answer until the connection ends, or nothing was heard for too long: a dead
    connection looks exactly like a quiet one, so the gateway beats a heart.
 3. Wait a little, longer each time, and go on with 1. What makes no sense to try again
-   ends every window with its error.
+   ends every window with its error; a certificate that is not to be trusted is that only
+   before the first welcome.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class Link:
         self._desk = Desk()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._known = False  # whether this gateway has ever welcomed us
 
     def open(self, query: Query, window: Window, news: asyncio.Event) -> Subscription:
         subscription = self._desk.open(query, window, news.set)
@@ -89,6 +91,7 @@ class Link:
                 self._desk.fail(bug)
                 return
             was_in = self._desk.welcome is not None
+            self._known = self._known or was_in
             now = time.monotonic()
             if was_in and now - began > self._patience.longest_wait:
                 waits.reset()
@@ -136,7 +139,7 @@ class Link:
         except aiohttp.WSServerHandshakeError as error:
             raise refused(error.status, where) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise unreachable(error, where) from None
+            raise unreachable(error, where, known=self._known) from None
         if socket.protocol != SUBPROTOCOL:
             await _part(socket)
             raise Rejected(
