@@ -6,7 +6,7 @@ import { Asked, type Sent } from './asked';
 import { BadgeMark } from './badge';
 import { ControlMessageShown } from './message';
 import { ProgressBar } from './progress';
-import { judgedOf, verdictBadge } from './words';
+import { judgedSince, verdictBadge } from './words';
 import { verdictSentence } from './verdict-words';
 
 /** What became of the message that was sent here: its own row of the live table, no other. */
@@ -82,10 +82,9 @@ export class Verdict {
       options: { filter: { and: [is(PARTITION, partition), is(OFFSET, offset)] }, limit: 1 },
     };
   });
-  protected readonly judged = computed(() => {
-    const row = this.#watched().snapshot?.rows[0];
-    return row && judgedOf(row);
-  });
+  protected readonly judged = computed(() =>
+    judgedSince(this.#watched().snapshot?.rows[0], this.sent().since),
+  );
   protected readonly message = computed(() => JSON.stringify(this.sent().message));
   protected readonly badge = computed(() => {
     const verdict = this.judged()?.verdict;

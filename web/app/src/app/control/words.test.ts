@@ -3,7 +3,15 @@ import { progressWords, share } from '../live/pipeline';
 import { sentence } from '../words/sentence';
 import { pipelineWith } from './samples';
 import { verdictSentence } from './verdict-words';
-import { judgedOf, messageShown, stateBadge, verdictBadge, type Judged } from './words';
+import {
+  afterAll,
+  judgedOf,
+  judgedSince,
+  messageShown,
+  stateBadge,
+  verdictBadge,
+  type Judged,
+} from './words';
 
 describe('a message', () => {
   it('is shown by its fields', () => {
@@ -50,6 +58,18 @@ describe('a verdict', () => {
       asked: 1_767_225_600_000,
       decided: 1_767_225_611_000,
     });
+  });
+
+  it('from before the message was sent is none', () => {
+    const row = { _id: '0:12', verdict: 'applied', decided: 1_767_225_611_000_400 };
+    const since = afterAll({ rows: [{ decided: '2026-01-01T00:00:11.000400Z' }] });
+    expect(judgedSince(row, since)).toBeUndefined();
+    expect(judgedSince({ ...row, decided: 1_767_225_611_001_400 }, since)).toMatchObject({
+      verdict: 'applied',
+    });
+    expect(judgedSince(row, afterAll({ rows: [] }))).toMatchObject({ verdict: 'applied' });
+    expect(judgedSince(row, afterAll({ rows: [{ decided: null }] }))).toBeDefined();
+    expect(judgedSince(undefined, since)).toBeUndefined();
   });
 
   it.each([

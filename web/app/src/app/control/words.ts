@@ -84,6 +84,21 @@ export function judgedOf(row: Row): Judged {
   };
 }
 
+/** The row with a message's verdict, unless it is one from before the message was sent. */
+export function judgedSince(row: Row | undefined, since: number): Judged | undefined {
+  const judged = row && judgedOf(row);
+  return judged && judged.decided >= since ? judged : undefined;
+}
+
+/** What to ask the table of control messages for, to know when the last verdict was given. */
+export const NEWEST_VERDICT = 'columns=decided&order=-decided&limit=1&format=json';
+
+/** The first millisecond after the verdict in that answer; 0 when there is none. */
+export function afterAll(answer: { rows?: readonly { decided?: string | null }[] }): number {
+  const last = Date.parse(answer.rows?.[0]?.decided ?? '');
+  return Number.isNaN(last) ? 0 : last + 1;
+}
+
 export function text(value: Value | undefined): string {
   return value === null || value === undefined ? '' : String(value);
 }
