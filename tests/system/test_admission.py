@@ -19,6 +19,7 @@ import yaml
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.reader import read_to_end
+from evergrid.cli.trials import Finding, Trials
 from evergrid.config import load
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection, Kafka
@@ -355,8 +356,12 @@ def test_a_rotated_password_is_taken_by_new_clients(house: SecuredBroker, java: 
 
 @pytest.fixture
 def served(house: SecuredBroker, tmp_path: Path) -> SecuredWorld:
+    return handwritten(house, tmp_path, "served")
+
+
+def handwritten(house: SecuredBroker, tmp_path: Path, name: str) -> SecuredWorld:
     """A table written by hand, for a gateway that logs in with a password."""
-    stage = SecuredWorld(tmp_path, house, SCRAM, "served")
+    stage = SecuredWorld(tmp_path, house, SCRAM, name)
     settings = load(stage.viewing.file, {})
     everywhere = house.administration()
     kafka = Kafka(source=everywhere, control=everywhere, internal=everywhere)
@@ -430,40 +435,76 @@ def test_check_goes_step_by_step_with_each_client(house: SecuredBroker, tmp_path
     stage = SecuredWorld(tmp_path, house, SCRAM, "checked")
     stage.world.make_topics()
     way = f"TLS agreed, login accepted (SCRAM-SHA-512, user {PIPELINE}), 1 broker answered"
-    assert checked(stage) == [
+    here, administration = stage.world.file, house.administration()
+    assert checked(here) == [
         f"✓ Python client: {way}",
         f"✓ Java client: {way}",
         "✓ Source users: topic users-checked seen (2 partitions), readable",
         "✓ Source accounts: topic accounts-checked seen (2 partitions), readable",
+        "✓ Control topic control-checked: does not exist yet; it can be made",
         "✓ Evergrid's own topics eg-checked.*: can be made",
         "✓ Evergrid's own topics: eg-checked.check was made, written to by both clients, read and "
         "deleted",
     ]
-    principal, administration = SCRAM.principal(PIPELINE), house.administration()
-    writing = Right("eg-checked.", (Operation.WRITE,), prefixed=True)
-    reading = Right("users-checked", (Operation.READ,))
-    revoke(administration, principal, [writing, reading])
-    _, _, source, _, _, own = checked(stage)
     denied = f": user {PIPELINE} has no right to. Ask who runs the cluster for it"
-    assert source.startswith("✗ ")
-    assert f"could not read topic users-checked{denied}" in source
-    assert own.startswith("✗ ")
-    assert f"could not write to topic eg-checked.check{denied}" in own
+    making = Right("control-checked", (Operation.CREATE,))
+    revoke(administration, SCRAM.principal(PIPELINE), [making])
+    _, _, _, _, tried, *_ = Trials(load(here, {}), None).findings()
+    assert f"could not create topic control-checked{denied}" in tried.text
+
+    topics.create(administration, [NewTopicSpec("control-checked", 1)])
+    _, _, _, _, tried, *_ = Trials(load(here, {}), None).findings()
+    assert tried == Finding(True, "Control topic control-checked: seen (1 partition), readable")
+    reading = [Right(name, (Operation.READ,)) for name in ("users-checked", "control-checked")]
+    writing = Right("eg-checked.", (Operation.WRITE,), prefixed=True)
+    revoke(administration, SCRAM.principal(PIPELINE), [writing, *reading])
+    _, _, source, _, control, _, own = checked(here)
+    for line, doing in (
+        (source, "read topic users-checked"),
+        (control, "read topic control-checked"),
+        (own, "write to topic eg-checked.check"),
+    ):
+        assert line.startswith("✗ ")
+        assert f"could not {doing}{denied}" in line
     assert "eg-checked.check" not in reach(administration).topics
 
     password = house.directory / f"{PIPELINE}.password"
     right = password.read_text()
     write_secret(password, "not-the-right-one")
-    python, java = checked(stage)
+    python, java = checked(here)
     write_secret(password, right)
     for line, client in ((python, "Python"), (java, "Java")):
         assert line.startswith(f"✗ {client} client: TLS agreed, and no further. Kafka connection")
         assert NO_LOGIN.format(PIPELINE) in line
 
 
-def checked(stage: SecuredWorld) -> list[str]:
+def test_check_for_a_gateway_is_content_with_a_gateways_rights(
+    house: SecuredBroker, tmp_path: Path
+) -> None:
+    stage = handwritten(house, tmp_path, "looked-at")
+    way = f"TLS agreed, login accepted (SCRAM-SHA-512, user {GATEWAY}), 1 broker answered"
+    python, control, own = checked(stage.viewing.file, "--for", "gateway")
+    assert python == f"✓ Python client: {way}"
+    assert control.endswith("control-looked-at: does not exist yet; the pipeline makes it")
+    topics.create(house.administration(), [NewTopicSpec("control-looked-at", 1)])
+    _, control, own = checked(stage.viewing.file, "--for", "gateway")
+    assert control == "✓ Control topic control-looked-at: seen (1 partition)"
+    shown = r"✓ Evergrid's own topics eg-looked-at\.\*: \d+ topics seen, readable"
+    assert re.fullmatch(shown, own)
+    assert "eg-looked-at.check" not in reach(house.administration()).topics
+
+    denied = f": user {GATEWAY} has no right to. Ask who runs the cluster for it"
+    reading = Right("eg-looked-at.", (Operation.READ,), prefixed=True)
+    seeing = Right("control-looked-at", (Operation.WRITE, Operation.DESCRIBE))
+    revoke(house.administration(), SCRAM.principal(GATEWAY), [reading, seeing])
+    _, control, own = checked(stage.viewing.file, "--for", "gateway")
+    assert f"could not describe topic control-looked-at{denied}" in control
+    assert f"could not read topic eg-looked-at.manifest{denied}" in own
+
+
+def checked(file: Path, *arguments: str) -> list[str]:
     """What `evergrid check` finds out about Kafka, once it has reached the host."""
-    command = [sys.executable, "-m", "evergrid", "check", "-c", str(stage.world.file)]
+    command = [sys.executable, "-m", "evergrid", "check", "-c", str(file), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert not done.stderr, done.stderr
     assert "not-the-right-one" not in done.stdout

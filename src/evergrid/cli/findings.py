@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from evergrid.cli.surroundings import check_disk, check_memory
-from evergrid.cli.trials import Finding, Trials, finding
-from evergrid.config.settings import Settings
+from evergrid.cli.trials import BOTH, Finding, Part, Parts, Trials, finding
+from evergrid.config.settings import Gateway, Settings, Tls
+from evergrid.gateway.entry.certificate import Certificate
+from evergrid.gateway.entry.door import check_binding
+from evergrid.gateway.entry.keyfile import read_keys
 from evergrid.kafka import jars
+from evergrid.kafka.certificates import read_certificate
 from evergrid.kafka.java import java_command
 from evergrid.model.errors import ConfigError
 from evergrid.pipeline.javaclient import JavaClient
 
+_MINUTE = "%Y-%m-%d %H:%M UTC"
 
-def findings(settings: Settings) -> Iterator[Finding]:
-    """Everything a pipeline needs, checked one after the other; nothing is left behind."""
+
+def findings(settings: Settings, parts: Parts = BOTH) -> Iterator[Finding]:
+    """Everything these parts need, checked one after the other; nothing is left behind."""
+    if Part.GATEWAY in parts:
+        yield from _gateway(settings.gateway)
+    if Part.PIPELINE not in parts:
+        yield from Trials(settings, None, parts).findings()
+        return
     java = finding(lambda: f"Java: {java_command()}")
     yield java
     libraries = _libraries()
@@ -26,9 +38,51 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield finding(lambda: _memory(settings))
     if java.well and libraries:
         with JavaClient(jars.fetch()) as client:
-            yield from Trials(settings, client).findings()
+            yield from Trials(settings, client, parts).findings()
     else:
-        yield from Trials(settings, None).findings()
+        yield from Trials(settings, None, parts).findings()
+
+
+def _gateway(gateway: Gateway) -> Iterator[Finding]:
+    yield finding(lambda: _address(gateway))
+    tls = gateway.tls
+    if tls is not None:
+        yield finding(lambda: _certificate(tls))
+    yield finding(lambda: _keys(gateway.keys))
+
+
+def _address(gateway: Gateway) -> str:
+    check_binding(gateway)
+    scheme = "https" if gateway.tls else "http"
+    host = f"[{gateway.host}]" if ":" in gateway.host else gateway.host
+    return f"Gateway: may serve at {scheme}://{host}:{gateway.port}"
+
+
+def _certificate(files: Tls) -> str:
+    Certificate(files, report=lambda _: None)  # takes only a certificate with its key
+    read = read_certificate(files.certificate.read_text(errors="replace"))
+    if read is None:
+        raise ConfigError(
+            f"it cannot be told until when {files.certificate} is valid",
+            where="gateway.tls",
+            remedy="Name a PEM file whose first certificate is the gateway's own.",
+        )
+    if read.ends < datetime.now(UTC):
+        raise ConfigError(
+            f"the certificate in {files.certificate} expired at {read.ends:{_MINUTE}}",
+            where="gateway.tls",
+            remedy="Put a new one there; a running gateway takes it by itself.",
+        )
+    return (
+        f"Gateway certificate {files.certificate}: with its key, valid until {read.ends:{_MINUTE}}"
+    )
+
+
+def _keys(path: Path) -> str:
+    keys = read_keys(path).keys if path.exists() else ()
+    if not keys:
+        return f"Gateway keys: none yet in {path}; evergrid key create NAME makes one"
+    return f"Gateway keys: {'1 key' if len(keys) == 1 else f'{len(keys)} keys'} in {path}"
 
 
 def _libraries() -> str:

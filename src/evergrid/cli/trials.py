@@ -1,24 +1,34 @@
 """Each Kafka connection tried with the clients of the parts that use it, step by step.
 
 The orchestrator and the gateway use the Python client, Spark the Java client; both must get in,
-each by its own words for the same settings.
+each by its own words for the same settings. Each part is tried with what it does itself, so that
+the rights of that part are enough for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import enum
+import time
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from evergrid.changelog.names import changelog_spec, manifest_spec, system_topic, table_topic
-from evergrid.changelog.reader import read_to_end
+from evergrid.changelog.names import (
+    changelog_spec,
+    control_spec,
+    manifest_spec,
+    manifest_topic,
+    system_topic,
+    table_topic,
+)
+from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end
 from evergrid.config.settings import Connection, MissingTopics, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.diagnosis import ShutOut, Step, explained, knock
 from evergrid.kafka.identity import identity, where
 from evergrid.kafka.probe import reach, rehearse
 from evergrid.kafka.sending import Sender
-from evergrid.kafka.topics import NewTopicSpec
+from evergrid.kafka.topics import NewTopicSpec, TopicInfo
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.source import Edge, Source
 from evergrid.pipeline.javaclient import JavaClient
@@ -27,6 +37,19 @@ PYTHON, JAVA = "Python client", "Java client"
 TRIAL = "check"  # the topic <prefix>.check is made, used and deleted
 _HELLO = b"evergrid check"
 _WAY = (Step.HOST, Step.TLS, Step.LOGIN)
+_READ_SECONDS = 20.0
+_EARLIEST = -2  # as an offset, in Kafka's protocol
+
+
+class Part(enum.Enum):
+    """What is started with a configuration, and has rights of its own on Kafka."""
+
+    PIPELINE = "pipeline"
+    GATEWAY = "gateway"
+
+
+Parts = frozenset[Part]
+BOTH: Parts = frozenset(Part)
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -44,14 +67,17 @@ def finding(look: Callable[[], str]) -> Finding:
 
 
 class Trials:
-    """All connections of a configuration; without `java` only the Python client is tried."""
+    """The connections of these parts; without `java` only the Python client is tried."""
 
-    def __init__(self, settings: Settings, java: JavaClient | None) -> None:
+    def __init__(self, settings: Settings, java: JavaClient | None, parts: Parts = BOTH) -> None:
         self._settings = settings
         self._java = java
+        self._by_pipeline = Part.PIPELINE in parts
 
     def findings(self) -> Iterator[Finding]:
-        for names, connection in _distinct(self._settings):
+        kafka = self._settings.kafka
+        used = kafka.connections if self._by_pipeline else (kafka.control, kafka.internal)
+        for names, connection in _distinct(used):
             yield from self._cluster(names, connection)
 
     def _cluster(self, names: list[str], connection: Connection) -> Iterator[Finding]:
@@ -69,12 +95,16 @@ class Trials:
             yield let_in[1]
         if not all(each.well for each in let_in):
             return
-        if kafka.source.name in names:
+        if kafka.source.name in names and self._by_pipeline:
             for source in self._settings.sources.values():
                 yield finding(lambda source=source: self._source(source))  # type: ignore[misc]
-        if kafka.internal.name in names:
+        if kafka.control.name in names:
+            yield finding(self._control)
+        if kafka.internal.name in names and self._by_pipeline:
             yield finding(self._own_topics)
             yield finding(self._own_use)
+        elif kafka.internal.name in names:
+            yield finding(self._shown_topics)
 
     def _source(self, source: Source) -> str:
         settings, connection = self._settings, self._settings.kafka.source
@@ -89,12 +119,37 @@ class Trials:
                 "wait.",
             )
         topics.offsets(connection, source.topic, Edge.LATEST)
-        parts = "1 partition" if info.partitions == 1 else f"{info.partitions} partitions"
-        seen = f"Source {source.name}: topic {source.topic} seen ({parts})"
+        seen = f"Source {source.name}: topic {source.topic} {_seen(info)}"
         if self._java is None:
             return seen
         self._java.read(connection, source.topic)
         return f"{seen}, readable"
+
+    def _control(self) -> str:
+        """The pipeline reads it and makes it where there is none; a gateway only writes to it."""
+        connection, name = self._settings.kafka.control, self._settings.control.topic
+        info = topics.describe(connection, [name]).get(name)
+        if info is None and not self._by_pipeline:
+            return f"Control topic {name}: does not exist yet; the pipeline makes it"
+        if info is None:
+            rehearse(connection, [control_spec(name, self._settings.internal_topics)])
+            return f"Control topic {name}: does not exist yet; it can be made"
+        if not self._by_pipeline:
+            return f"Control topic {name}: {_seen(info)}"
+        _try_reading(connection, [name])
+        return f"Control topic {name}: {_seen(info)}, readable"
+
+    def _shown_topics(self) -> str:
+        """Those that a gateway reads: the manifest, and what that says is to be shown."""
+        connection, prefix = self._settings.kafka.internal, self._settings.internal_topics.prefix
+        name = manifest_topic(prefix)
+        if name not in topics.describe(connection, [name]):
+            return f"Evergrid's own topics {prefix}.*: none yet; the pipeline makes them"
+        tables = load_manifest(connection, prefix).tables().values()
+        there = topics.describe(connection, [name, *(table.topic for table in tables)])
+        _try_reading(connection, there)
+        count = "1 topic" if len(there) == 1 else f"{len(there)} topics"
+        return f"Evergrid's own topics {prefix}.*: {count} seen, readable"
 
     def _own_topics(self) -> str:
         connection, own = self._settings.kafka.internal, self._settings.internal_topics
@@ -125,6 +180,30 @@ class Trials:
             topics.delete(connection, [name])
         writers = f"the {PYTHON}" if self._java is None else "both clients"
         return f"Evergrid's own topics: {name} was made, written to by {writers}, read and deleted"
+
+
+def _seen(info: TopicInfo) -> str:
+    parts = "1 partition" if info.partitions == 1 else f"{info.partitions} partitions"
+    return f"seen ({parts})"
+
+
+def _try_reading(connection: Connection, names: Iterable[str]) -> None:
+    """LinkError unless of each topic something is read, or that there is nothing in it."""
+    starts = {name: {0: _EARLIEST} for name in names}
+    reader = TopicReader(connection, starts)
+    deadline = time.monotonic() + _READ_SECONDS
+    try:
+        # Where something was heard, a real offset has taken the place of the one to begin with.
+        while silent := [name for name in starts if not reader.reached(name, {0: 0})]:
+            if time.monotonic() > deadline:
+                raise LinkError(
+                    f"could not read {', '.join(silent)}: nothing came for {_READ_SECONDS:.0f} s",
+                    where=where(connection),
+                    remedy="Check the broker's log.",
+                )
+            reader.read()
+    finally:
+        reader.close()
 
 
 def _reach_host(names: list[str], connection: Connection) -> str:
@@ -163,10 +242,10 @@ def _before(step: Step, other: Step) -> bool:
     return other not in _WAY or _WAY.index(step) < _WAY.index(other)
 
 
-def _distinct(settings: Settings) -> list[tuple[list[str], Connection]]:
+def _distinct(connections: Iterable[Connection]) -> list[tuple[list[str], Connection]]:
     """Connections that differ in more than their name, with the names they have."""
     found: list[tuple[list[str], Connection]] = []
-    for connection in settings.kafka.connections:
+    for connection in connections:
         for names, known in found:
             if msgspec.structs.replace(connection, name=known.name) == known:
                 names.append(connection.name)
