@@ -56,6 +56,7 @@ from tests.system.secured import (
     SecuredWorld,
     listener_name,
 )
+from tests.system.wiretap import Wiretap
 
 ANNA, BEN = "anna", "ben"
 TOPIC = "letters"
@@ -121,6 +122,30 @@ def test_what_one_wants_in_ones_own_words_serves_both_clients(
     file.write_text(yaml.safe_dump({"kafka": {"bootstrap": bootstrap, "security": security}}))
     connection = load(file, {}).kafka.source
     assert reach(connection).brokers == java.reach(connection) == 1
+
+
+def test_scope_and_extensions_arrive_from_both_clients(
+    house: SecuredBroker, java: JavaClient, tmp_path: Path
+) -> None:
+    """The scope at the token endpoint, and the extensions beside the token at the broker."""
+    listener = Listener(Protocol.SASL_PLAINTEXT, Mechanism.OAUTHBEARER)
+    bootstrap = house.section(listener, ANNA).bootstrap
+    assert house.tokens is not None
+    asked: list[Callable[[Connection], object]] = [reach, java.reach]
+    for ask in asked:
+        house.tokens.scopes.clear()
+        with Wiretap(int(bootstrap.rpartition(":")[2])) as tap:
+            file = tmp_path / "evergrid.yaml"
+            section = {"bootstrap": tap.address, "security": in_own_words(house, listener)}
+            file.write_text(yaml.safe_dump({"kafka": section}))
+            ask(load(file, {}).kafka.source)
+            # RFC 7628: the token, then key=value pairs, each ended by ^A.
+            said = re.findall(rb"\x01auth=Bearer ([\w.-]+)\x01(.*?)\x01\x01", tap.heard)
+        assert set(house.tokens.scopes) == {(ANNA, "kafka")}
+        tokens = {token.decode() for token, _ in said}
+        assert tokens
+        assert tokens <= set(house.tokens.given)
+        assert {extensions for _, extensions in said} == {b"traceId=123"}
 
 
 def in_own_words(house: SecuredBroker, listener: Listener) -> dict[str, object]:

@@ -46,6 +46,7 @@ def endpoint(shared: TokenEndpoint) -> TokenEndpoint:
     shared.lifetime = 60.0
     shared.issued.clear()
     shared.refused.clear()
+    shared.scopes.clear()
     return shared
 
 
@@ -120,7 +121,9 @@ def test_nobody_else_gets_one(endpoint: TokenEndpoint, authority: Authority, log
 def test_nor_for_another_scope_or_by_another_grant(
     endpoint: TokenEndpoint, authority: Authority
 ) -> None:
-    assert ask(endpoint, authority, scope="all") == (400, {"error": "invalid_scope"})
+    for scope in ("all", ""):
+        assert ask(endpoint, authority, scope=scope) == (400, {"error": "invalid_scope"})
+    assert endpoint.scopes == {("anna", "all"): 1, ("anna", ""): 1}
     answer = ask(endpoint, authority, grant_type="password")
     assert answer == (400, {"error": "unsupported_grant_type"})
 

@@ -23,7 +23,7 @@ import ssl
 import threading
 import time
 import urllib.parse
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -36,6 +36,7 @@ AUDIENCE = "kafka"
 SCOPE = "kafka"
 LIFETIME = 300.0  # seconds
 
+_MOST_GIVEN = 1000
 _MOST_BYTES = 16 * 1024  # of a request
 _WAIT_SECONDS = 10.0  # for what a client wants to say
 _EXPIRED_AGE = 3600.0  # how long ago a token was made that has expired when it is given out
@@ -50,6 +51,8 @@ class TokenEndpoint:
         self.lifetime = LIFETIME
         self.issued: Counter[str] = Counter()  # client → tokens it was given
         self.refused: Counter[str] = Counter()  # client → requests of its that were refused
+        self.scopes: Counter[tuple[str, str]] = Counter()  # client, scope → requests for it
+        self.given: deque[str] = deque(maxlen=_MOST_GIVEN)  # the newest tokens themselves
         self._key = make_key()
         self._certificate = certificate
         self._server: _Server | None = None
@@ -87,12 +90,14 @@ class TokenEndpoint:
         if known is None or not hmac.compare_digest(known.encode(), secret.encode()):
             self.refused[client] += 1
             return HTTPStatus.UNAUTHORIZED, {"error": "invalid_client"}
-        if scope not in ("", SCOPE):
+        self.scopes[client, scope] += 1
+        if scope != SCOPE:
             self.refused[client] += 1
             return HTTPStatus.BAD_REQUEST, {"error": "invalid_scope"}
         self.issued[client] += 1
+        self.given.append(self.token(client))
         return HTTPStatus.OK, {
-            "access_token": self.token(client),
+            "access_token": self.given[-1],
             "token_type": "Bearer",
             "expires_in": max(0, int(self.lifetime)),
             "scope": SCOPE,
