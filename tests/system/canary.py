@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 import urllib.parse
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from evergrid.changelog.reader import read_to_end
+from evergrid.changelog.reader import TopicReader
 from evergrid.config.settings import Connection
+from evergrid.kafka import topics
 from evergrid.kafka.probe import reach
+from evergrid.model.source import Edge
 
 _ASK_SECONDS = 60.0
 _PAGES = ("jobs/", "stages/", "storage/", "environment/", "executors/", "SQL/", "StreamingQuery/")
@@ -26,6 +30,7 @@ class Canary:
         self._looks = {road: _looks(secret) for road, secret in secrets.items()}
         self.found: list[str] = []
         self.places = 0
+        self.records: Counter[str] = Counter()  # topic → messages that were searched
 
     def search(self, place: str, content: bytes) -> None:
         self.places += 1
@@ -50,11 +55,27 @@ class Canary:
                 continue
 
     def search_topics(self, connection: Connection, prefix: str) -> None:
+        """Keys, values and headers of every topic whose name begins so; there must be some."""
         for topic in reach(connection).topics:
             if topic.startswith(prefix):
-                for batch in read_to_end(connection, topic):
-                    for record in batch:
-                        self.search(topic, (record.key or b"") + b"\n" + (record.value or b""))
+                self._search_topic(connection, topic)
+        assert any(topic.startswith(prefix) for topic in self.records), prefix
+
+    def _search_topic(self, connection: Connection, topic: str) -> None:
+        ends = topics.offsets(connection, topic, Edge.LATEST)
+        starts = {topic: topics.offsets(connection, topic, Edge.EARLIEST)}
+        reader = TopicReader(connection, starts, headers=True)
+        deadline = time.monotonic() + _ASK_SECONDS
+        try:
+            while not reader.reached(topic, ends):
+                assert time.monotonic() < deadline, f"{topic} cannot be read"
+                for record in reader.read():
+                    headers = (part.encode() + value for part, value in record.headers.items())
+                    said = (record.key or b"", record.value or b"", *headers)
+                    self.search(topic, b"\n".join(said))
+                    self.records[topic] += 1
+        finally:
+            reader.close()
 
     def search_spark(self, address: str) -> str:
         """Every page of Spark's UI; returns the plans that it tells, to be sure there are some."""

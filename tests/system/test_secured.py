@@ -4,6 +4,7 @@ no more; and what keeps it from that is said, and is over when it is mended."""
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +16,10 @@ import evergrid
 from evergrid.changelog.codec import Row
 from evergrid.client import Patience
 from evergrid.config import load
+from evergrid.config.mechanism import Mechanism, login
 from evergrid.kafka import jars, topics
-from evergrid.kafka.rights import Operation, Right, grant, revoke
+from evergrid.kafka.java import java_home
+from evergrid.kafka.rights import Kind, Operation, Right, grant, revoke
 from evergrid.kafka.secured.broker import SecuredBroker
 from evergrid.kafka.secured.files import write_secret
 from evergrid.kafka.secured.listeners import Listener
@@ -35,6 +38,7 @@ from tests.system.conftest import PATIENCE
 from tests.system.gateways import GatewayProcess, free_port
 from tests.system.secured import (
     ACCOUNTS,
+    FEEDER,
     GATEWAY,
     LISTENERS,
     OAUTH,
@@ -51,6 +55,8 @@ TOKEN_SECONDS = 6.0
 LIFETIMES = 5
 WRONG = "not-the-right-one"
 LITERAL = "written-in-the-file-as-it-is"
+OVERRULED = "written-there-and-not-what-counts"
+TRUST, STORE = "opens-the-trust-store", "opens-the-key-store"
 MEGABYTE = 1024 * 1024
 
 
@@ -110,7 +116,8 @@ def test_tokens_that_expire_every_few_seconds_and_an_endpoint_that_is_away(
 ) -> None:
     tokens = house.tokens
     assert tokens is not None
-    stage = SecuredWorld(tmp_path, house, OAUTH, "tokens")
+    ui = free_port()
+    stage = SecuredWorld(tmp_path, house, OAUTH, "tokens", spark=talkative(tmp_path, ui))
     tokens.lifetime = TOKEN_SECONDS
     with whole(stage, generations=3) as (pipeline, gateway, viewer):
         before, seen, start = tokens.issued.copy(), len(viewer.sights), time.monotonic()
@@ -141,7 +148,42 @@ def test_tokens_that_expire_every_few_seconds_and_an_endpoint_that_is_away(
         other_topics_need_rights_too(stage, house, gateway)
         stage.send()
         stage.wait_until_shown(viewer)
+        canary = Canary(token_secrets(house, gateway))
+        search_running(canary, gateway, ui)
     tokens.lifetime = 300.0
+    search_left_behind(canary, house, stage, tmp_path)
+    assert canary.found == []
+
+
+def token_secrets(house: SecuredBroker, gateway: GatewayProcess) -> dict[str, str]:
+    """Of those who log in with tokens. All tokens of an endpoint begin alike, so that half of one
+    is found as well."""
+    assert house.tokens is not None
+    beginning, _, rest = house.tokens.given[-1].partition(".")
+    return {
+        "an access token": beginning,
+        "the newest access token": rest,
+        "the pipeline's client secret": house.accounts[PIPELINE].password,
+        "the gateway's client secret": house.accounts[GATEWAY].password,
+        "the gateway's key": gateway.secret,
+    }
+
+
+def search_running(canary: Canary, gateway: GatewayProcess, ui: int) -> None:
+    canary.search_processes()
+    assert "kafka" in canary.search_spark(f"http://127.0.0.1:{ui}")
+    for path in ("/", "/metrics", "/readyz", "/api/tables", "/api/pipeline", "/openapi.json"):
+        canary.search(path, gateway.ask(path)[1])
+
+
+def search_left_behind(
+    canary: Canary, house: SecuredBroker, stage: SecuredWorld, folder: Path
+) -> None:
+    canary.search_topics(house.administration(), stage.needs.prefix)
+    canary.search_topics(house.administration(), stage.needs.control)
+    canary.search_files(folder, stage.world.file, stage.viewing.file)
+    canary.search_files(house.directory / "broker" / "log")
+    assert canary.places > 100
 
 
 def other_topics_need_rights_too(
@@ -174,6 +216,9 @@ def test_rights_and_passwords_that_go_and_come_and_no_secret_anywhere(
 ) -> None:
     ui = free_port()
     monkeypatch.setenv("EVERGRID_TEST_PASSWORD", house.accounts[GATEWAY].password)
+    monkeypatch.setenv(
+        "EVERGRID_KAFKA__CONTROL__SECURITY__PASSWORD", house.accounts[FEEDER].password
+    )
     stage = canary_stage(house, tmp_path, ui)
     with whole(stage) as (pipeline, gateway, viewer):
         reading = Right("users-rights", (Operation.READ,))
@@ -195,44 +240,85 @@ def test_rights_and_passwords_that_go_and_come_and_no_secret_anywhere(
         write_secret(password, right_one)
         stage.wait_until_shown(viewer)
 
+        with evergrid.connect(gateway.address, gateway.secret) as client:
+            asked = client.ask(usersTopic="users-rights")
+        assert verdict_on(stage, asked.row_id)["verdict"] == "ignored"
+
         canary = Canary(secrets_of(house, gateway))
-        canary.search_processes()
-        plans = canary.search_spark(f"http://127.0.0.1:{ui}")
-        for path in ("/", "/metrics", "/readyz", "/api/tables", "/api/pipeline", "/openapi.json"):
-            canary.search(path, gateway.ask(path)[1])
-    assert "kafka" in plans
-    canary.search_topics(house.administration(), stage.needs.prefix)
-    canary.search_files(tmp_path, stage.world.file, stage.viewing.file)
-    canary.search_files(house.directory / "broker" / "log")
+        search_running(canary, gateway, ui)
+    search_left_behind(canary, house, stage, tmp_path)
     assert canary.found == []
-    assert canary.places > 100
 
 
 def canary_stage(house: SecuredBroker, tmp_path: Path, ui: int) -> SecuredWorld:
-    """Secrets by every road: files, the environment, the configuration, Spark's own settings."""
-    events = tmp_path / "events"
-    events.mkdir()
-    return SecuredWorld(
+    """Secrets by every road: files, the environment, the configuration, pasted lines, stores,
+    variables that win over the configuration, Spark's own settings."""
+    asking = {"security": wanted(house, FEEDER, OVERRULED)["security"]}
+    stage = SecuredWorld(
         tmp_path,
         house,
         SCRAM,
         "rights",
         kafka={
             **wanted(house, PIPELINE, f"${{file:{house.directory / PIPELINE}.password}}"),
-            "control": {"security": {"mechanism": "PLAIN", "user": "c", "password": LITERAL}},
+            "source": {"security": {}, "properties": pasted(house, tmp_path)},
+            "control": asking,
         },
-        viewing=wanted(house, GATEWAY, "${env:EVERGRID_TEST_PASSWORD}"),
-        spark={
-            "settings": {
-                **SHORT_LIVED,
-                "spark.ui.enabled": "true",
-                "spark.ui.port": str(ui),
-                "spark.eventLog.enabled": "true",
-                "spark.eventLog.dir": events.as_uri(),
-                "spark.ssl.ui.keyStorePassword": LITERAL,
-            }
-        },
+        viewing={**wanted(house, GATEWAY, "${env:EVERGRID_TEST_PASSWORD}"), "control": asking},
+        spark=talkative(tmp_path, ui),
     )
+    op = Operation
+    stage.grant(
+        FEEDER,
+        (
+            Right(stage.needs.control, (op.READ, op.WRITE, op.CREATE, op.DESCRIBE)),
+            Right("evergrid", (op.DESCRIBE,), kind=Kind.GROUP),
+        ),
+    )
+    return stage
+
+
+def talkative(tmp_path: Path, ui: int) -> dict[str, object]:
+    """A `spark` section with all that tells of a query: its pages, and its log of events."""
+    events = tmp_path / "events"
+    events.mkdir()
+    return {
+        "settings": {
+            **SHORT_LIVED,
+            "spark.ui.enabled": "true",
+            "spark.ui.port": str(ui),
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": events.as_uri(),
+            "spark.ssl.ui.keyStorePassword": LITERAL,
+        }
+    }
+
+
+def pasted(house: SecuredBroker, tmp_path: Path) -> dict[str, str]:
+    """Java's own lines with the secrets in them, and stores that have passwords."""
+    trust, key = tmp_path / "trust.p12", tmp_path / "key.p12"
+    entry = ("-alias", "one", "-storetype", "PKCS12", "-noprompt")
+    keytool("-importcert", *entry, "-file", house.ca, "-keystore", trust, "-storepass", TRUST)
+    named = ("-dname", "CN=pipeline", "-keyalg", "EC")
+    keytool("-genkeypair", *entry, *named, "-keystore", key, "-storepass", STORE)
+    account = house.accounts[PIPELINE]
+    options = {"username": account.name, "password": account.password}
+    return {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.jaas.config": login(Mechanism.SCRAM_SHA_512, options),
+        "ssl.truststore.type": "PKCS12",
+        "ssl.truststore.location": str(trust),
+        "ssl.truststore.password": TRUST,
+        "ssl.keystore.type": "PKCS12",
+        "ssl.keystore.location": str(key),
+        "ssl.keystore.password": STORE,
+    }
+
+
+def keytool(*arguments: str | Path) -> None:
+    command = [str(java_home() / "bin" / "keytool"), *map(str, arguments)]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def wanted(house: SecuredBroker, account: str, password: str) -> dict[str, object]:
@@ -251,9 +337,13 @@ def wanted(house: SecuredBroker, account: str, password: str) -> dict[str, objec
 def secrets_of(house: SecuredBroker, gateway: GatewayProcess) -> dict[str, str]:
     """By the road on which each was put in."""
     return {
-        "a file": house.accounts[PIPELINE].password,
+        "a file, or a pasted line": house.accounts[PIPELINE].password,
         "the environment": house.accounts[GATEWAY].password,
-        "the configuration": LITERAL,
+        "a variable that wins over the configuration": house.accounts[FEEDER].password,
+        "the configuration": OVERRULED,
+        "Spark's own settings": LITERAL,
+        "a trust store's password": TRUST,
+        "a key store's password": STORE,
         "the gateway's key": gateway.secret,
         "a wrong password": WRONG,
         **{
