@@ -13,6 +13,7 @@ import msgspec
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import handshake
+from evergrid.kafka.handshake import Reply, Speech
 from evergrid.kafka.identity import (
     Identity,
     identity,
@@ -72,8 +73,16 @@ _CERTIFICATE = (
     "certificate_unknown",
     "unknown_ca",
 )
-_NO_TLS = ("PLAINTEXT broker", "wrong version number", "plaintext connection", "SSLException")
-_TLS = ("SSL handshake", "SslAuthenticationException", "SSLHandshakeException", "SSL routines")
+_NO_TLS = (
+    "PLAINTEXT broker",
+    "wrong version number",
+    "plaintext connection",
+    "SSLException",
+    "SSL handshake",
+    "SslAuthenticationException",
+    "SSLHandshakeException",
+    "SSL routines",
+)
 
 
 def diagnose(connection: Connection, reason: str) -> Trouble | None:
@@ -86,7 +95,7 @@ def diagnose(connection: Connection, reason: str) -> Trouble | None:
         return _no_token(connection, reason)
     if who.mechanism and _has(reason, (*_MECHANISM, *_BAD_TOKEN, *_BAD_LOGIN)):
         return _no_login(connection, who, reason)
-    if who.protocol.endswith("SSL") and _has(reason, (*_CERTIFICATE, *_UNTRUSTED, *_NO_TLS, *_TLS)):
+    if who.protocol.endswith("SSL") and _has(reason, (*_CERTIFICATE, *_UNTRUSTED, *_NO_TLS)):
         return _no_tls(connection, reason)
     return None
 
@@ -98,21 +107,22 @@ def knock(connection: Connection) -> Trouble | None:
     if unreached:
         remedy = "Check that the broker runs and that kafka.bootstrap is its address."
         return Trouble(Step.HOST, f"no broker can be reached ({unreached})", remedy)
-    if not who.protocol.endswith("SSL"):
-        if not handshake.speaks_tls(connection):
-            return None
+    spoken, encrypted = handshake.speech(connection), who.protocol.endswith("SSL")
+    if spoken is Speech.TLS and not encrypted:
         remedy = f"Set security.protocol to {who.protocol.replace('PLAINTEXT', 'SSL')}."
         return Trouble(Step.TLS, "the broker speaks TLS there, and we do not", remedy)
-    untrusted = handshake.untrusted(connection)
+    if encrypted and spoken is not Speech.TLS:
+        return _without_tls(who) if spoken is Speech.OTHER else _silent(Step.TLS)
+    untrusted = handshake.untrusted(connection) if encrypted else ""
     if untrusted:
         return _untrusted(untrusted)
-    return None if handshake.speaks_tls(connection) else _without_tls(who)
+    return _silent(Step.LOGIN) if handshake.reply(connection) is Reply.SILENCE else None
 
 
 def wants_login(connection: Connection) -> Trouble | None:
     """For a broker that hangs up without a word: it may wait for a login that never comes."""
     who = identity(connection)
-    if who.mechanism:
+    if who.mechanism or handshake.reply(connection) is not Reply.HANG_UP:
         return None
     protocol = f"SASL_{who.protocol}"
     what = "the broker hangs up; it may want another kind of login"
@@ -202,13 +212,11 @@ def _no_login(connection: Connection, who: Identity, reason: str) -> Trouble:
 def _no_tls(connection: Connection, reason: str) -> Trouble:
     if _has(reason, _CERTIFICATE):
         return _refused_certificate(connection)
-    untrusted = handshake.untrusted(connection)
-    if untrusted:
-        return _untrusted(untrusted)
+    found = knock(connection)
+    if found is not None:
+        return found
     if _has(reason, _UNTRUSTED):
         return _untrusted("")
-    if _has(reason, _NO_TLS) and not handshake.speaks_tls(connection):
-        return _without_tls(identity(connection))
     remedy = f"Check security.protocol and the ssl.* settings {_SETTINGS}."
     return Trouble(Step.TLS, "no TLS connection could be made", remedy)
 
@@ -217,6 +225,12 @@ def _without_tls(who: Identity) -> Trouble:
     protocol = who.protocol.replace("SSL", "PLAINTEXT")
     remedy = f"Correct kafka.bootstrap, or set security.protocol to {protocol}."
     return Trouble(Step.TLS, "the broker does not speak TLS there", remedy)
+
+
+def _silent(step: Step) -> Trouble:
+    """Nothing is known of a broker's security that says nothing: so nothing is said of it."""
+    remedy = "Look at the broker, which may be starting, overloaded or stuck, and try again."
+    return Trouble(step, "the broker accepts connections but does not answer", remedy)
 
 
 def _untrusted(why: str) -> Trouble:

@@ -78,13 +78,15 @@ class Pulse:
     def _listen(self) -> None:
         now = time.monotonic()
         self._silent_since = self._silent_since or now
-        if self._ear.heard is not None:
-            self._found = diagnose(self._connection, self._ear.heard.str()) or self._found
-        if self._found is None and now - self._silent_since > _KNOCK_SECONDS:
-            # A broker that wants another way in just hangs up: nothing is ever heard of that.
+        heard = self._ear.heard
+        found = None if heard is None else diagnose(self._connection, heard.str())
+        if found is None and now - self._silent_since > _KNOCK_SECONDS:
+            # A broker that wants another way in just hangs up: nothing is ever heard of that. And
+            # what was found may be over, as when one that was stuck is ended.
             self._silent_since = now
             found = knock(self._connection) or wants_login(self._connection)
-            self._found = None if found is None or found.step is Step.HOST else found
+        if found is not None:
+            self._found = None if found.step is Step.HOST else found
 
 
 def rehearse(connection: Connection, wanted: Iterable[NewTopicSpec]) -> None:
