@@ -1,31 +1,106 @@
+"""Secrets that are rotated are taken when they are all there, and harm nobody before."""
+
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+import pytest
+
 from evergrid.config import load
 from evergrid.config.settings import Connection
-from evergrid.kafka.renewal import Renewal
+from evergrid.kafka import clients
+from evergrid.kafka.renewal import AGAIN_SECONDS, LOOK_SECONDS, Renewal
+from evergrid.kafka.secured.authority import Authority
+from evergrid.kafka.secured.files import write_secret
+from evergrid.model.errors import ConfigError, LinkError
 
 
-def test_a_rotated_secret_is_noticed_once(tmp_path: Path) -> None:
+class Looks:
+    """A renewal, asked at moments that the test decides on."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.said: list[str] = []
+        self.error: Exception | None = None
+        self._now = 0.0
+        self._renewal = Renewal(connection, self.said.append, lambda: self._now)
+
+    def at_once(self) -> bool:
+        """Whether a new client is made now."""
+        return self._renewal.renew(self._make) is not None
+
+    def later(self, seconds: float = LOOK_SECONDS) -> bool:
+        self._now += seconds
+        return self.at_once()
+
+    def _make(self) -> str:
+        if self.error is not None:
+            raise self.error
+        return "a client"
+
+
+def test_a_rotated_secret_is_taken_once(tmp_path: Path) -> None:
     secret, file = tmp_path / "secret", tmp_path / "evergrid.yaml"
     secret.write_text("first")
     file.write_text("kafka: {properties: {client.id: '${file:secret}'}}\n")
-    renewal = Renewal(load(file, {}).kafka.source)
-    assert not renewal.is_due()
+    looks = Looks(load(file, {}).kafka.source)
+    assert not looks.later()
     secret.write_text("second")
-    assert renewal.is_due()
-    assert not renewal.is_due()
+    assert [looks.later() for _ in range(4)] == [False, True, False, False]
 
 
-def test_a_new_file_under_the_same_name_is_noticed(tmp_path: Path) -> None:
-    certificate = tmp_path / "me.pem"
-    renewal = Renewal(Connection("source", "b:1", {"ssl.keystore.location": str(certificate)}))
-    assert not renewal.is_due()
+def test_files_are_taken_when_they_have_stood_still_for_two_looks(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "me.pem", tmp_path / "me.key"
+    files = {"ssl.certificate.location": str(certificate), "ssl.key.location": str(key)}
+    looks = Looks(Connection("source", "b:1", python=files))
+    assert not looks.later()
+    key.write_text("one")
+    assert not looks.later()
     certificate.write_text("one")
-    assert renewal.is_due()
+    assert not looks.later()
+    assert not looks.at_once(), "however often somebody asks"
+    assert looks.later()
     (tmp_path / "new").write_text("two")
     os.replace(tmp_path / "new", certificate)
-    assert renewal.is_due()
-    assert not renewal.is_due()
+    assert [looks.later() for _ in range(4)] == [False, True, False, False]
+    key.chmod(0o400)
+    assert [looks.later() for _ in range(3)] == [False, True, False]
+
+
+@pytest.mark.parametrize("kind", [ConfigError, LinkError])
+def test_what_cannot_be_made_is_said_once_and_tried_again(
+    tmp_path: Path, kind: type[ConfigError | LinkError]
+) -> None:
+    certificate = tmp_path / "me.pem"
+    looks = Looks(Connection("source", "b:1", {"ssl.keystore.location": str(certificate)}))
+    looks.error = kind("key values mismatch", remedy="Correct it.")
+    certificate.write_text("half")
+    assert [looks.later() for _ in range(3)] == [False, False, False]
+    assert [looks.later(AGAIN_SECONDS) for _ in range(3)] == [False, False, False]
+    assert looks.said == [
+        "key values mismatch. Correct it. Until then the client that was made before is used."
+    ]
+    looks.error = None
+    assert [looks.later(AGAIN_SECONDS) for _ in range(3)] == [True, False, False]
+
+
+def test_settings_that_were_good_are_no_error_of_the_settings_later(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "me.pem", tmp_path / "me.key"
+    files = {"ssl.certificate.location": str(certificate), "ssl.key.location": str(key)}
+    connection = Connection("source", "b:1", {"security.protocol": "SSL"}, python=files)
+    authority = Authority()
+    first, second = authority.client("me"), authority.client("me")
+    certificate.write_text(first.pem)
+    write_secret(key, second.key.pem())
+    with pytest.raises(ConfigError, match="mismatch"):
+        clients.admin(connection)
+    write_secret(key, first.key.pem())
+    clients.admin(connection)
+    write_secret(key, second.key.pem())
+    with pytest.raises(LinkError, match=r"mismatch.*read again by themselves\."):
+        clients.admin(connection)
+    with pytest.raises(ConfigError, match="mismatch"):
+        clients.consumer(connection)
+    certificate.write_text(second.pem)
+    clients.admin(connection)
+    clients.consumer(connection)

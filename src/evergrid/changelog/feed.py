@@ -20,7 +20,7 @@ from evergrid.config.settings import Connection
 from evergrid.kafka import topics
 from evergrid.kafka.probe import Pulse
 from evergrid.kafka.renewal import Renewal
-from evergrid.model.errors import LinkError
+from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import State, TableTopic
 from evergrid.model.source import Edge
 
@@ -102,7 +102,9 @@ class Feed:
                 self._listen(heard=bool(arrivals))
             elif not self._open():
                 time.sleep(seconds)
-        except LinkError as error:
+        except (LinkError, ConfigError) as error:
+            # Its settings were good when it was made: secrets that are being rotated may be bad
+            # for a moment.
             self.close()
             self._down = error.sentence()
             time.sleep(min(seconds, _RETRY_SECONDS))
@@ -211,14 +213,18 @@ class Feed:
         return {p: max(goal.get(p, 0), ready.get(p, 0)) for p in {*goal, *ready}}
 
     def _read_from_here(self) -> None:
-        self.close()
         names = (self._manifest_topic, *self._followed)
         self._next = {topic: self._next[topic] for topic in names}
         self._goals = {f.key: self._goals[f.key] for f in self._followed.values()}
-        self._reader = TopicReader(self._connection, self._next)
+        self._replace(TopicReader(self._connection, self._next))
+
+    def _replace(self, reader: TopicReader | None) -> None:
+        self.close()
+        self._reader = reader
 
     def _listen(self, heard: bool) -> None:
         """Ask now and then, and soon in silence, whether broker and topics are still there."""
+        self._renew()
         now = time.monotonic()
         if heard:
             self._heard_at = now
@@ -227,7 +233,6 @@ class Feed:
         if looked < (_LOOK_SECONDS if now - self._heard_at < _SILENT_SECONDS else _SILENT_SECONDS):
             return
         self._looked_at = now
-        self._renew()
         reached = self._pulse.feel(_ANSWER_SECONDS)
         if reached is None:
             if not heard:
@@ -242,10 +247,17 @@ class Feed:
 
     def _renew(self) -> None:
         """Go on with secrets that were rotated; nothing is read twice or left out for it."""
-        if self._renewal.is_due():
-            self._pulse = Pulse(self._connection)
-            if self._reader is not None:
-                self._read_from_here()
+        renewed = self._renewal.renew(self._clients)
+        if renewed is not None:
+            self._pulse, reader = renewed
+            self._replace(reader)
+
+    def _clients(self) -> tuple[Pulse, TopicReader | None]:
+        """Both anew, from where the reader is, if there is one."""
+        pulse = Pulse(self._connection)
+        if self._reader is None:
+            return pulse, None
+        return pulse, TopicReader(self._connection, self._next)
 
     def _is_waiting(self, there: frozenset[str]) -> bool:
         """Whether a changelog that was missing is there now."""

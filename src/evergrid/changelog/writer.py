@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 
 import msgspec
@@ -15,6 +16,7 @@ from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.ear import Ear
 from evergrid.kafka.renewal import Renewal
+from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import Generation, TableTopic
 from evergrid.model.table import ID_SEPARATOR
 
@@ -28,11 +30,13 @@ class RecordWriter:
         self._connection = connection
         self._renewal = Renewal(connection)
         self._ear = Ear()
-        self._producer: Producer = clients.producer(connection, error_cb=self._ear)
+        self._producer = self._new()
 
     def write(self, topic: str, key: bytes, value: bytes | None) -> None:
-        if self._renewal.is_due():  # its secrets were rotated
-            self._producer = clients.producer(self._connection, error_cb=self._ear)
+        renewed = self._renewal.renew(self._new)
+        if renewed is not None:
+            self._producer = renewed
+        producer = self._producer  # the one to wait for, even if another thread has a newer one
         failures: list[KafkaError] = []
 
         def delivered(error: KafkaError | None, _message: Message) -> None:
@@ -40,18 +44,22 @@ class RecordWriter:
                 failures.append(error)
 
         try:
-            self._producer.produce(topic, value, key, on_delivery=delivered)
-            if self._producer.flush(_WRITE_SECONDS):
+            producer.produce(topic, value, key, on_delivery=delivered)
+            if producer.flush(_WRITE_SECONDS):
                 failures.append(KafkaError(clients.TIMED_OUT))
         except KafkaException as error:
             # It gave up for good, say because this user may write nowhere: only a new one can
             # find out that he may again.
             failures.append(error.args[0])
-            self._producer = clients.producer(self._connection, error_cb=self._ear)
+            with contextlib.suppress(ConfigError, LinkError):  # or with the next record
+                self._producer = self._new()
         if failures:
             reason = self._ear.reason(failures[0])
             raise clients.link_error(self._connection, f"write to {topic}", reason)
         self._ear.forget()
+
+    def _new(self) -> Producer:
+        return clients.producer(self._connection, error_cb=self._ear)
 
 
 class ManifestWriter:

@@ -1,14 +1,17 @@
 """Python clients for a connection: with its security, with limits, and with a quiet log.
 
 What librdkafka has to say goes to Python's `logging`, never to the terminal; what fails
-becomes a LinkError that names connection and address and says what to look at.
+becomes a LinkError that names connection and address and says what to look at. Settings that no
+client can be made with are a ConfigError. If one was made with them before, a file that they name
+has changed, perhaps for a moment while secrets are rotated: that is a LinkError too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
@@ -70,29 +73,20 @@ _REMEDIES: Mapping[int, str] = {
 
 def producer(connection: Connection, **overrides: Value) -> Producer:
     """A producer that keeps order and gives up on a message after a bounded time."""
-    settings = _settings(connection, Role.PRODUCER, _PRODUCER, overrides)
-    try:
-        return Producer(settings)
-    except (KafkaException, ValueError, TypeError) as error:
-        raise _refused(connection, error) from None
+    with _making(connection, Role.PRODUCER):
+        return Producer(_settings(connection, Role.PRODUCER, _PRODUCER, overrides))
 
 
 def consumer(connection: Connection, **overrides: Value) -> Consumer:
     """A consumer that commits nothing by itself and never skips in silence."""
-    settings = _settings(connection, Role.CONSUMER, _CONSUMER, overrides)
-    try:
-        return Consumer(settings)
-    except (KafkaException, ValueError, TypeError) as error:
-        raise _refused(connection, error) from None
+    with _making(connection, Role.CONSUMER):
+        return Consumer(_settings(connection, Role.CONSUMER, _CONSUMER, overrides))
 
 
 def admin(connection: Connection, **overrides: Value) -> AdminClient:
     """A client for describing, creating and deleting topics."""
-    settings = _settings(connection, Role.ANY, {}, overrides)
-    try:
-        return AdminClient({}, **settings)
-    except (KafkaException, ValueError, TypeError) as error:
-        raise _refused(connection, error) from None
+    with _making(connection, Role.ANY):
+        return AdminClient({}, **_settings(connection, Role.ANY, {}, overrides))
 
 
 def link_error(connection: Connection, doing: str, error: KafkaException | KafkaError) -> LinkError:
@@ -118,6 +112,29 @@ def _trouble(connection: Connection, code: int | None, reason: str) -> Trouble |
         if found is None and code in (ALL_DOWN, KafkaError._TRANSPORT):
             found = wants_login(connection)
     return found
+
+
+_good: set[Hashable] = set()  # settings that a client was made with
+
+
+@contextlib.contextmanager
+def _making(connection: Connection, role: Role) -> Iterator[None]:
+    """What a client refuses, as the error that it is."""
+    lines = (connection.properties, connection.java, connection.python)
+    given = (role, connection.name, connection.bootstrap, *(frozenset(x.items()) for x in lines))
+    try:
+        try:
+            yield
+        except (KafkaException, ValueError, TypeError) as error:
+            raise _refused(connection, error) from None
+    except ConfigError as error:
+        if given not in _good:
+            raise
+        remedy = "These settings were good before: correct the files that they name, which are "
+        raise LinkError(
+            error.what, where=error.where, remedy=f"{remedy}read again by themselves."
+        ) from None
+    _good.add(given)
 
 
 def _settings(

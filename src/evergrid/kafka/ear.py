@@ -9,6 +9,12 @@ from confluent_kafka import KafkaError
 
 # librdkafka marks its own errors with an underscore in front; they are public all the same.
 ALL_DOWN = KafkaError._ALL_BROKERS_DOWN
+# What says that somebody is there who does not let us in.
+SHUT_OUT = (
+    KafkaError._AUTHENTICATION,
+    KafkaError._SSL,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+)
 # What says no more than that nobody answered.
 SILENCE = (
     ALL_DOWN,

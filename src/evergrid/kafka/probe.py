@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.diagnosis import Step, Trouble, diagnose, explained, knock, wants_login
-from evergrid.kafka.ear import Ear
+from evergrid.kafka.ear import SHUT_OUT, Ear
 from evergrid.kafka.identity import where
 from evergrid.kafka.topics import NewTopicSpec, new_topic
 
@@ -20,8 +20,6 @@ _REACH_SECONDS = 5.0
 _ASK_SECONDS = 20.0
 _TRY_SECONDS = 1.0
 _KNOCK_SECONDS = 5.0  # of silence before it is looked into
-# No second attempt gives another answer to these.
-_FINAL = (clients.AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED, clients.TLS)
 
 
 class Reached(msgspec.Struct, frozen=True):
@@ -43,7 +41,8 @@ def reach(connection: Connection, seconds: float = _REACH_SECONDS) -> Reached:
         except KafkaException as error:
             admin.poll(0)  # hands over what was heard
             reason = ear.reason(error.args[0])
-            if reason.code() in _FINAL or time.monotonic() > deadline:
+            # Who is shut out gets no other answer by asking again.
+            if reason.code() in SHUT_OUT or time.monotonic() > deadline:
                 raise clients.link_error(connection, "connect", reason) from None
 
 

@@ -174,9 +174,7 @@ class TopicWatch:
         return self._ask(lambda asker: asker.places(names, _LATEST)[0])
 
     def _ask(self, question: Callable[[_Asker], _Answer]) -> _Answer:
-        due = self._renewal.is_due()
-        if self._asker is None or due:
-            self._asker = _Asker(self._connection)
+        self._asker = self._renewal.renew(self._new) or self._asker or self._new()
         try:
             answer = question(self._asker)
         except LinkError:
@@ -184,6 +182,9 @@ class TopicWatch:
             raise
         self._asker.forget()
         return answer
+
+    def _new(self) -> _Asker:
+        return _Asker(self._connection)
 
 
 class _Moving(LinkError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import threading
 from collections.abc import Callable
 
@@ -12,10 +12,11 @@ from evergrid.model.errors import LinkError
 from evergrid.orchestrator.generations import now
 
 BEAT_SECONDS = 5.0
+_LOG = logging.getLogger("evergrid.orchestrator")
 
 
 class Heart:
-    """A thread that beats in the manifest until stopped; a broker away makes it miss beats.
+    """A thread that beats in the manifest until stopped; whatever fails makes it miss beats.
 
     It tells how old the tables are as well, even when everything else hangs: `behind` is asked
     in this thread.
@@ -24,6 +25,7 @@ class Heart:
     def __init__(self, writer: ManifestWriter, behind: Callable[[], Behind]) -> None:
         self._writer = writer
         self._behind = behind
+        self._missed = ""
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
 
@@ -35,6 +37,17 @@ class Heart:
 
     def _run(self) -> None:
         while not self._stopped.is_set():
-            with contextlib.suppress(LinkError):
-                self._writer.pulse(now(), self._behind())
+            self._beat()
             self._stopped.wait(BEAT_SECONDS)
+
+    def _beat(self) -> None:
+        """Nothing may end it: those who watch would take a pipeline that runs for dead."""
+        try:
+            self._writer.pulse(now(), self._behind())
+            self._missed = ""
+        except LinkError:
+            return  # a broker that is away is said elsewhere
+        except Exception as error:
+            if repr(error) != self._missed:
+                _LOG.exception("a sign of life could not be given")
+            self._missed = repr(error)
