@@ -6,12 +6,14 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from evergrid.changelog.manifest import Manifest, apply
 from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
+from evergrid.kafka.diagnosis import ShutOut, Step, diagnose
+from evergrid.kafka.ear import SHUT_OUT, Ear
 from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge
 
@@ -22,6 +24,7 @@ _READ: Mapping[str, clients.Value] = {
 _BATCH = 10_000
 _POLL_SECONDS = 0.2
 _CATCH_UP_SECONDS = 60.0
+_ANSWER_SECONDS = 5.0  # with the time that the client waits before it connects again
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -51,7 +54,8 @@ class TopicReader:
         # Compaction and retention may take the beginning while we read: then it is not there
         # to be shown either. The mark of a partition's end comes even when its last
         # messages were compacted away.
-        self._consumer: Consumer = clients.consumer(connection, **_READ)
+        self._ear = Ear()
+        self._consumer: Consumer = clients.consumer(connection, error_cb=self._ear, **_READ)
         self._next = {
             (topic, partition): offset
             for topic, offsets in starts.items()
@@ -65,7 +69,10 @@ class TopicReader:
         )
 
     def read(self, seconds: float = _POLL_SECONDS) -> list[Record]:
-        """What has arrived, at most a batch, waiting at most `seconds` for the first."""
+        """What has arrived, at most a batch, waiting at most `seconds` for the first.
+
+        LinkError when it cannot be read, or when we are not let in any more.
+        """
         records = []
         # librdkafka would wait for a full batch: so wait for one message, then take the rest.
         first = self._consumer.consume(1, timeout=seconds)
@@ -82,6 +89,8 @@ class TopicReader:
                 raise clients.link_error(
                     self._connection, f"read topic {topic}" if topic else "read", error
                 )
+        if not first:
+            self._listen()
         return records
 
     def reached(self, topic: str, ends: Mapping[int, int]) -> bool:
@@ -94,6 +103,26 @@ class TopicReader:
 
     def close(self) -> None:
         self._consumer.close()
+
+    def _listen(self) -> None:
+        """A client that is shut out tries on for ever and gives no message that would say so.
+
+        What was heard may be of one broker among many, or of a token that is not needed yet, so it
+        counts when nobody answers this client. For a broker that is not there it waits.
+        """
+        heard = self._ear.heard
+        if heard is None:
+            return
+        self._ear.forget()
+        if heard.code() not in SHUT_OUT and diagnose(self._connection, heard.str()) is None:
+            return
+        topic = next(topic for topic, _ in self._next)
+        try:
+            self._consumer.list_topics(topic, timeout=_ANSWER_SECONDS)
+        except KafkaException:
+            error = clients.link_error(self._connection, f"read topic {topic}", heard)
+            if not (isinstance(error, ShutOut) and error.step is Step.HOST):
+                raise error from None
 
     def _at_end(self, message: Message) -> None:
         topic, partition, offset = message.topic(), message.partition(), message.offset()

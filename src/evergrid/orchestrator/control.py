@@ -13,8 +13,10 @@ from evergrid.changelog.names import control_spec
 from evergrid.changelog.reader import Record, TopicReader
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
+from evergrid.kafka.probe import reach
+from evergrid.kafka.renewal import Renewal
 from evergrid.kafka.topics import TopicInfo
-from evergrid.model.errors import LinkError
+from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.source import Edge
 
 _LOOK_SECONDS = 10.0
@@ -44,6 +46,7 @@ class ControlReader:
         self._connection = settings.kafka.control
         self._name = settings.control.topic
         self._say = say
+        self._renewal = Renewal(self._connection, say)
         self._reader: TopicReader | None = None
         self._look_at = 0.0
         self._trouble = ""
@@ -52,17 +55,17 @@ class ControlReader:
     def open(self, asked: Asked) -> list[Message]:
         """What is there beyond what was acted on before, in the order of time."""
         try:
+            reach(self._connection)  # one that does not let us in says so at once
             info = self._topic()
             starts = topics.offsets(self._connection, self._name, Edge.EARLIEST)
             ends = topics.offsets(self._connection, self._name, Edge.LATEST)
             known = asked.next if asked.topic_id == info.topic_id else {}
             starts = {p: max(at, known.get(p, 0)) for p, at in starts.items()}
-            self._reader = TopicReader(self._connection, {self._name: starts}, headers=True)
+            self._reader = self._follow(starts)
             self.topic_id = info.topic_id
             past = self._read_to(self._reader, {p: max(end, starts[p]) for p, end in ends.items()})
-        except LinkError as error:
-            self.close()
-            self._note(f"{error.sentence()} Until then nothing can be changed by messages.")
+        except (LinkError, ConfigError) as error:
+            self._give_up(error)
             self._look_at = time.monotonic() + _LOOK_SECONDS
             return []
         self._note("")
@@ -79,16 +82,32 @@ class ControlReader:
         if self._reader is None:
             return []
         try:
-            return [_message(record) for record in self._reader.read(0.0)]
-        except LinkError as error:
-            self.close()
-            self._note(f"{error.sentence()} Until then nothing can be changed by messages.")
+            heard = [_message(record) for record in self._reader.read(0.0)]
+        except (LinkError, ConfigError) as error:
+            self._give_up(error)
             return []
+        self._renew(self._reader)
+        return heard
 
     def close(self) -> None:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+    def _renew(self, reader: TopicReader) -> None:
+        """Go on with secrets that were rotated; nothing is read twice or left out for it."""
+        places = {partition: offset for (_, partition), offset in reader.positions().items()}
+        renewed = self._renewal.renew(lambda: self._follow(places))
+        if renewed is not None:
+            reader.close()
+            self._reader = renewed
+
+    def _follow(self, starts: dict[int, int]) -> TopicReader:
+        return TopicReader(self._connection, {self._name: starts}, headers=True)
+
+    def _give_up(self, error: EvergridError) -> None:
+        self.close()
+        self._note(f"{error.sentence()} Until then nothing can be changed by messages.")
 
     def _topic(self) -> TopicInfo:
         """The topic, made if it is missing."""
@@ -105,7 +124,7 @@ class ControlReader:
             return False
         try:
             found = topics.describe(self._connection, [self._name]).get(self._name)
-        except LinkError:
+        except (LinkError, ConfigError):
             return False  # the reader itself waits for the broker
         return found is None or found.topic_id != self.topic_id
 
