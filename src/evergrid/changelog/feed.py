@@ -9,7 +9,7 @@ where a topic is not the one it was.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -17,7 +17,7 @@ from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.names import manifest_topic
 from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
 from evergrid.config.settings import Connection
-from evergrid.kafka import topics
+from evergrid.kafka import clients, topics
 from evergrid.kafka.probe import Pulse
 from evergrid.kafka.renewal import Renewal
 from evergrid.model.errors import ConfigError, LinkError
@@ -76,11 +76,14 @@ class News(msgspec.Struct, frozen=True):
 class Feed:
     """Reads what the manifest names, and says how far each changelog is."""
 
-    def __init__(self, connection: Connection, prefix: str) -> None:
+    def __init__(
+        self, connection: Connection, prefix: str, say: Callable[[str], None] = clients.LOG.warning
+    ) -> None:
+        """`say` is told what keeps rotated secrets from being used."""
         self._connection = connection
         self._manifest_topic = manifest_topic(prefix)
         self._pulse = Pulse(connection)
-        self._renewal = Renewal(connection)
+        self._renewal = Renewal(connection, say)
         self._reader: TopicReader | None = None
         self._cluster = ""
         self._followed: dict[str, Followed] = {}  # by topic

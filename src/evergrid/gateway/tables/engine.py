@@ -47,7 +47,7 @@ class Engine:
         gateway = settings.gateway
         self.instance = secrets.token_hex(8)
         self._say = say
-        feed = Feed(settings.kafka.internal, settings.internal_topics.prefix)
+        feed = Feed(settings.kafka.internal, settings.internal_topics.prefix, say)
         self._intake = Intake(feed, self._take_in, self._turn, say)
         pace = Pace(
             frame_seconds=gateway.frame_interval_ms / 1000,
