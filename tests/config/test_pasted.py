@@ -101,6 +101,9 @@ NO_LINE = (
     ("lines", "sentence"),
     [
         ("a.b=c\nhunter2\n", f"4: {NO_LINE}"),
+        # A login whose line does not go on: \\ was lost.
+        ('a.b=x.LoginModule required\n username="a" password="hunter2";\n', f"4: {NO_LINE}"),
+        ('a.b=\nx.y.ScramLoginModule required password="hunter2";\n', f"4: {NO_LINE}"),
         ("\na.b=c\\\n  d\n=hunter2\nhunter2\n", f"6: {NO_LINE}"),
         ("ssl.keystore.key=-----BEGIN KEY-----\nhunter2AbCd==\nhunter2==\n", f"4: {NO_LINE}"),
         (

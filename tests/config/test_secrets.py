@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.pretty import pretty_repr
 
 from evergrid.config import ConfigProblems, Settings, load, show
-from evergrid.config.secrets import shown
+from evergrid.config.secrets import HIDDEN, shown
 
 Load = Callable[..., Settings]
 Complain = Callable[..., list[str]]
@@ -155,7 +155,7 @@ def test_a_rotated_secret_is_there_when_it_is_asked_for(tmp_path: Path, load_tex
     assert source.renewed().secrets == {"new", "fixed"}
     for broken in ("", None):  # being written, or gone
         file.unlink() if broken is None else file.write_text(broken)
-        assert source.renewed() == source
+        assert source.renewed().properties == {"a": "xnew", "b": "fixed"}
     assert "old" not in repr(source)
     assert "new" not in repr(source.renewed())
 
@@ -239,3 +239,9 @@ def test_a_bootstrap_made_of_secrets_is_checked_but_not_repeated(complaints: Com
 def test_what_a_name_says_about_its_value(name: str, hidden: bool) -> None:
     assert (shown(name, "value", frozenset()) == "(hidden)") is hidden
     assert shown(name, "a value", {"value"}) == "(hidden)"
+
+
+def test_a_piece_of_a_login_is_hidden_wherever_it_stands() -> None:
+    assert shown("a.b", 'username="u" password="hunter2";', frozenset()) == HIDDEN
+    assert shown("a.b", "x clientSecret = y", frozenset()) == HIDDEN
+    assert shown("a.b", "passwordless", frozenset()) == "passwordless"

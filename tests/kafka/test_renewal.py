@@ -49,6 +49,32 @@ def test_a_rotated_secret_is_taken_once(tmp_path: Path) -> None:
     assert [looks.later() for _ in range(4)] == [False, True, False, False]
 
 
+def test_who_asks_after_a_long_time_gets_no_old_secret(tmp_path: Path) -> None:
+    secret, file = tmp_path / "secret", tmp_path / "evergrid.yaml"
+    secret.write_text("first")
+    file.write_text("kafka: {properties: {client.id: '${file:secret}'}}\n")
+    looks = Looks(load(file, {}).kafka.source)
+    assert not looks.later()
+    secret.write_text("second")
+    assert looks.later(3600.0)
+    assert not looks.later(3600.0)
+
+
+def test_a_secret_that_cannot_be_read_is_the_last_one_that_could(tmp_path: Path) -> None:
+    secret, file = tmp_path / "secret", tmp_path / "evergrid.yaml"
+    secret.write_text("first")
+    file.write_text("kafka: {properties: {client.id: '${file:secret}'}}\n")
+    connection = load(file, {}).kafka.source
+    looks = Looks(connection)
+    secret.write_text("second")
+    assert [looks.later(), looks.later()] == [False, True]
+    secret.unlink()
+    assert connection.renewed().properties == {"client.id": "second"}
+    assert [looks.later() for _ in range(3)] == [False] * 3
+    secret.write_text("")
+    assert connection.renewed().properties == {"client.id": "second"}
+
+
 def test_files_are_taken_when_they_have_stood_still_for_two_looks(tmp_path: Path) -> None:
     certificate, key = tmp_path / "me.pem", tmp_path / "me.key"
     files = {"ssl.certificate.location": str(certificate), "ssl.key.location": str(key)}

@@ -40,6 +40,7 @@ NAME = "swap"
 EAGER = Patience(first_wait=0.1, longest_wait=1.0)
 GRACE_SECONDS = 20
 STORM = 50
+LET_GO_SECONDS = 5.0
 EVER = {"rows": 10_000_000, "age": "never"}
 SCREEN = {"width": 1700, "height": 1100}
 OLDER = {"column": "age", "op": "greater", "value": 30}
@@ -253,6 +254,23 @@ def test_who_asks_for_the_same_again_is_told_when_it_is_there(stage: Stage) -> N
     assert row["verdict"] == "applied"
     operator.applied(int(str(row["generation"])), joinType="inner")
     operator.swap(joinType="asof")
+
+
+def test_what_was_called_off_and_is_asked_for_again_is_another_generation(stage: Stage) -> None:
+    operator, wanted = stage.operator, {"usersTopic": "users-swap.v2", "joinType": "left"}
+    first = operator.ask(**wanted)
+    called_off = operator.wait_for(first, "preparing")["generation"]
+    back = operator.ask(usersTopic="users-swap", joinType="asof")
+    again = operator.ask(**wanted)
+    assert operator.wait_for(again, "applied", "failed")["verdict"] == "applied"
+    assert operator.wait_for(back, "superseded", "ignored")
+    row = operator.verdict(again)
+    assert row["generation"] != called_off
+    operator.applied(int(str(row["generation"])), **wanted)
+    time.sleep(LET_GO_SECONDS)  # until what was called off is taken away
+    stage.load.send(2)
+    stage.world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
+    operator.swap(usersTopic="users-swap", joinType="asof")
 
 
 def test_topics_that_need_too_many_slots_are_refused(stage: Stage) -> None:

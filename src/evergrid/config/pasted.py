@@ -20,8 +20,9 @@ _PARTS = re.compile(r"((?:[^\\=: \t\f]|\\.)*)([ \t\f]*[=:]?[ \t\f]*)(.*)", re.DO
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _HALF_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u(?![0-9a-fA-F]{4})")
 _CONTROL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-# A line of a key in Base64 has no dots, and letters of both kinds.
-_NAME = re.compile(r"[a-z]+|[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+")
+# A line of a key in Base64 has no dots. A login whose line was not continued begins with the name
+# of its class, or of an option such as username.
+_NAME = re.compile(r"acks|debug|retries|[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?<!LoginModule)")
 
 
 class _Line(msgspec.Struct, frozen=True):

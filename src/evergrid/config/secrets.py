@@ -16,6 +16,7 @@ LOGIN = "sasl.jaas.config"  # the one property whose value has quotes of its own
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
 _TELLING = ("password", "secret", "jaas", "token", "key", "credential", "user.info")
+_GIVES = re.compile(r"(?i)(password|secret)\w*\s*=")  # a piece of a login that went astray
 # Names such as ssl.keystore.location speak of a key without holding one.
 _HARMLESS = ("location", "type", "file", "algorithm", "class", "client.id", ".ms")
 
@@ -36,6 +37,7 @@ class Vault:
     def __init__(self, environ: Mapping[str, str], base: Path) -> None:
         self._environ = environ
         self._base = base
+        self._last: dict[Path, str] = {}  # what files held that could be read
 
     def reveal(self, text: str, name: str = "") -> Revealed:
         """`text` with its secrets in place; a ConfigError says which one is not there.
@@ -65,6 +67,15 @@ class Vault:
             return self._from_file(self._base / name)
         return _refuse()
 
+    def _from_file(self, path: Path) -> str:
+        """While a file cannot be read, perhaps as it is being written, it holds what it held."""
+        try:
+            self._last[path] = _read(path)
+        except ConfigError:
+            if path not in self._last:
+                raise
+        return self._last[path]
+
     def _from_environment(self, name: str) -> str:
         secret = self._environ.get(name)
         if secret and is_unicode(secret):
@@ -74,18 +85,19 @@ class Vault:
             f"the environment variable {name} {state}", remedy="Set it where Evergrid starts."
         )
 
-    def _from_file(self, path: Path) -> str:
-        remedy = "Correct the path, or what the file holds."
-        try:
-            secret = path.read_text(encoding="utf-8").rstrip("\r\n")
-        except OSError as error:
-            reason = error.strerror or "it cannot be read"
-            raise ConfigError(f"the secret file {path}: {reason}", remedy=remedy) from None
-        except ValueError:
-            raise ConfigError(f"the secret file {path} is not UTF-8 text", remedy=remedy) from None
-        if not secret:
-            raise ConfigError(f"the secret file {path} is empty", remedy=remedy)
-        return secret
+
+def _read(path: Path) -> str:
+    remedy = "Correct the path, or what the file holds."
+    try:
+        secret = path.read_text(encoding="utf-8").rstrip("\r\n")
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        raise ConfigError(f"the secret file {path}: {reason}", remedy=remedy) from None
+    except ValueError:
+        raise ConfigError(f"the secret file {path} is not UTF-8 text", remedy=remedy) from None
+    if not secret:
+        raise ConfigError(f"the secret file {path} is empty", remedy=remedy)
+    return secret
 
 
 def _refuse() -> str:
@@ -119,8 +131,9 @@ def escaped(secret: str) -> str:
 
 
 def shown(name: str, value: str, secrets: Set[str]) -> str:
-    """`value` as it may be shown: hidden when it holds a secret, or `name` says it is one."""
-    return HIDDEN if tells(name) or any(secret in value for secret in secrets) else value
+    """`value` as it may be shown: hidden when it holds a secret, or one of the two says so."""
+    is_secret = tells(name) or _GIVES.search(value) or any(secret in value for secret in secrets)
+    return HIDDEN if is_secret else value
 
 
 def tells(name: str) -> bool:

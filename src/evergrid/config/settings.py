@@ -104,7 +104,7 @@ class Connection(_Guarded, frozen=True):
     def renewed(self) -> Connection:
         """The same with the secrets that their files hold now, which is how they are rotated.
 
-        While one of them cannot be read, perhaps because it is being written, it is as it was.
+        While one of them cannot be read, perhaps because it is being written, it is as it was then.
         """
         if self.written is None:
             return self

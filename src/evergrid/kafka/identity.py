@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.config.secrets import tells
+from evergrid.config.secrets import escaped, tells
 from evergrid.config.settings import Connection
 from evergrid.kafka import jaas
 from evergrid.kafka.certificates import Certificate, read_certificate
@@ -111,6 +111,7 @@ def _secrets(connection: Connection) -> set[str]:
                 found.update(
                     told for option, told in options if option not in _OPEN and tells(option)
                 )
+    found |= {escaped(secret) for secret in found}  # as Java is told it
     return {secret for secret in found if secret in connection.secrets or _is_long(secret)} - {""}
 
 

@@ -54,6 +54,7 @@ class Pulse:
         self._ear = Ear()
         self._admin = clients.admin(connection, error_cb=self._ear)
         self._silent_since: float | None = None
+        self._asked_at = -_KNOCK_SECONDS
         self._found: Trouble | None = None
 
     def feel(self, seconds: float) -> Reached | None:
@@ -78,12 +79,15 @@ class Pulse:
         now = time.monotonic()
         self._silent_since = self._silent_since or now
         heard = self._ear.heard
+        is_silent = now - self._silent_since > _KNOCK_SECONDS
+        if now - self._asked_at < _KNOCK_SECONDS or (heard is None and not is_silent):
+            return  # looking into it takes connections, of which a broker in trouble has few
         found = None if heard is None else diagnose(self._connection, heard.str())
-        if found is None and now - self._silent_since > _KNOCK_SECONDS:
+        if found is None and is_silent:
             # A broker that wants another way in just hangs up: nothing is ever heard of that. And
             # what was found may be over, as when one that was stuck is ended.
-            self._silent_since = now
             found = knock(self._connection) or wants_login(self._connection)
+        self._asked_at = time.monotonic()
         if found is not None:
             self._found = None if found.step is Step.HOST else found
 

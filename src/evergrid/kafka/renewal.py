@@ -66,8 +66,13 @@ class Renewal:
             now = self._clock()
             if now < self._look_at:
                 return False
+            is_late = now > self._look_at + LOOK_SECONDS
             self._look_at = now + LOOK_SECONDS
             before, self._seen = self._seen, self._look()
+            if is_late and self._seen != before:
+                # Nobody has asked for long, and whoever does now is not to use an old secret.
+                time.sleep(LOOK_SECONDS)
+                before, self._seen = self._seen, self._look()
             if self._seen == self._used or self._seen != before:
                 return False
             self._used = self._seen

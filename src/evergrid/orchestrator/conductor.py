@@ -8,8 +8,8 @@ generation is prepared; when it is ready, one record of the manifest is the swit
 6. The one before is retiring: its queries run on for a short drain, its topics and checkpoints
    stay for the grace time, so that going back is quick. Then it is gone (`retirement`).
 
-Every turn looks at what is, and does what is missing. A broker that is away only makes it
-wait, and a kill at any moment is made good by the next start.
+Every turn looks at what is, and does what is missing. While the broker of our own topics is
+away it only waits, and a kill at any moment is made good by the next start.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from evergrid.orchestrator.attempts import Attempts
 from evergrid.orchestrator.desk import Desk
 from evergrid.orchestrator.heart import Heart
 from evergrid.orchestrator.missing import await_topics
-from evergrid.orchestrator.preparation import Preparation, Prepared, Task
+from evergrid.orchestrator.preparation import Preparation, Prepared, Task, TopicsMissing
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.retirement import Retirement
 from evergrid.orchestrator.supervisor import Supervisor
@@ -139,10 +139,10 @@ class Conductor:
     # One turn
 
     def _turn(self) -> None:
-        self._desk.turn()
+        self._desk.hear()
         self._look_after()
         self._steer()
-        self._desk.write_down()
+        self._desk.answer()
         busy = self._preparation.task.number if self._preparation else None
         self._retirement.turn(busy)
         self._count()
@@ -245,6 +245,7 @@ class Conductor:
     def _dispose(self, preparation: Preparation) -> None:
         """It is not wanted any more; what was kept before is kept on."""
         self._say(f"Generation {preparation.task.number} is not wanted any more.")
+        self._attempts.forget()
         if preparation.task.kept is not None:
             self._registry.put(preparation.task.kept)
         elif preparation.generation is not None:
@@ -277,9 +278,10 @@ class Conductor:
 
     def _must_end(self, error: EvergridError) -> bool:
         """Whether nothing can be shown before somebody has corrected the configuration."""
-        waits = self._settings.missing_topics is MissingTopics.WAIT
-        nothing = self._registry.manifest.current is None
-        return nothing and isinstance(error, ConfigError) and not waits
+        is_waited_for = self._settings.missing_topics is MissingTopics.WAIT
+        if isinstance(error, TopicsMissing) and is_waited_for:
+            return False
+        return self._registry.manifest.current is None and isinstance(error, ConfigError)
 
     # What is told
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from evergrid.changelog.writer import TableWriter
 from evergrid.config.settings import Settings
+from evergrid.model.errors import LinkError
 from evergrid.orchestrator.control import ControlReader
 from evergrid.orchestrator.docket import Docket
 from evergrid.orchestrator.offer import Offer
@@ -34,15 +36,20 @@ class Desk:
         self.docket.take(messages, self._control.topic_id)
 
     def turn(self) -> None:
+        """For a pipeline that has nothing else to do; a broker that is away is no error then."""
+        with contextlib.suppress(LinkError):
+            self.hear()
+            self.answer()
+
+    def hear(self) -> None:
         messages = self._control.hear(self.docket.asked)
         if messages:
             self.docket.take(messages, self._control.topic_id)
-        self.write_down()
-        self._offer.turn()
 
-    def write_down(self) -> None:
-        """Verdicts first: what is settled is not read again."""
+    def answer(self) -> None:
+        """Write verdicts down first: what is settled is not read again."""
         for row_id, row in self.docket.rows().items():
             self._verdicts.put(row)
             self.docket.written(row_id, row)
         self._registry.remember(self.docket.asked)
+        self._offer.turn()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.model.errors import ConfigError
 from evergrid.orchestrator.docket import Docket
-from evergrid.orchestrator.preparation import find_topics
+from evergrid.orchestrator.preparation import TopicsMissing, find_topics
 
 _LOOK_SECONDS = 1.0
 
@@ -25,7 +25,7 @@ def await_topics(
         try:
             find_topics(docket.wanted)
             return
-        except ConfigError as error:
+        except TopicsMissing as error:
             if settings.missing_topics is MissingTopics.FAIL:
                 raise ConfigError(
                     error.what,

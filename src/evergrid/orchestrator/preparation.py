@@ -55,6 +55,10 @@ class CalledOff(Exception):
     """Something else is wanted now."""
 
 
+class TopicsMissing(ConfigError):
+    """Source topics that do not exist, and may be made any time."""
+
+
 class Task(msgspec.Struct, frozen=True):
     """What to prepare: a new generation of `settings`, or `kept`, which was one before.
 
@@ -209,12 +213,12 @@ class Preparation:
 
 
 def find_topics(settings: Settings) -> Mapping[str, TopicInfo]:
-    """The source topics as they are; ConfigError when one is missing."""
+    """The source topics as they are; TopicsMissing when they are not all there."""
     names = [source.topic for source in settings.sources.values()]
     found = topics.describe(settings.kafka.source, names)
     if missing := missing_topics(settings.sources, found):
         one = len(missing) == 1
-        raise ConfigError(
+        raise TopicsMissing(
             f"{'topic' if one else 'topics'} {', '.join(missing)} {'does' if one else 'do'} "
             "not exist",
             where=f"Kafka at {settings.kafka.source.bootstrap}",
