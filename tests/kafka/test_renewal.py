@@ -39,21 +39,25 @@ class Looks:
         return "a client"
 
 
-def test_a_rotated_secret_is_taken_once(tmp_path: Path) -> None:
-    secret, file = tmp_path / "secret", tmp_path / "evergrid.yaml"
+def with_secret(folder: Path) -> tuple[Path, Connection]:
+    """The file of a secret, `first`, and a connection that refers to it."""
+    secret, file = folder / "secret", folder / "evergrid.yaml"
     secret.write_text("first")
     file.write_text("kafka: {properties: {client.id: '${file:secret}'}}\n")
-    looks = Looks(load(file, {}).kafka.source)
+    return secret, load(file, {}).kafka.source
+
+
+def test_a_rotated_secret_is_taken_once(tmp_path: Path) -> None:
+    secret, connection = with_secret(tmp_path)
+    looks = Looks(connection)
     assert not looks.later()
     secret.write_text("second")
     assert [looks.later() for _ in range(4)] == [False, True, False, False]
 
 
 def test_who_asks_after_a_long_time_gets_no_old_secret(tmp_path: Path) -> None:
-    secret, file = tmp_path / "secret", tmp_path / "evergrid.yaml"
-    secret.write_text("first")
-    file.write_text("kafka: {properties: {client.id: '${file:secret}'}}\n")
-    looks = Looks(load(file, {}).kafka.source)
+    secret, connection = with_secret(tmp_path)
+    looks = Looks(connection)
     assert not looks.later()
     secret.write_text("second")
     assert looks.later(3600.0)
@@ -61,10 +65,7 @@ def test_who_asks_after_a_long_time_gets_no_old_secret(tmp_path: Path) -> None:
 
 
 def test_a_secret_that_cannot_be_read_is_the_last_one_that_could(tmp_path: Path) -> None:
-    secret, file = tmp_path / "secret", tmp_path / "evergrid.yaml"
-    secret.write_text("first")
-    file.write_text("kafka: {properties: {client.id: '${file:secret}'}}\n")
-    connection = load(file, {}).kafka.source
+    secret, connection = with_secret(tmp_path)
     looks = Looks(connection)
     secret.write_text("second")
     assert [looks.later(), looks.later()] == [False, True]
