@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import time
+from pathlib import Path
 
+import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]  # public
 
@@ -14,10 +18,12 @@ from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.source import Edge
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Script, Send, random_case
+from evergrid.testing.tables import wait_for
 from evergrid.testing.world import World
 from tests.disks import fill, small_disk
 from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 from tests.system.judging import Judge
+from tests.system.spark_cluster import HOST, executors, spark_cluster
 from tests.system.swapping import Operator
 
 SEED = 20_261_118
@@ -168,3 +174,26 @@ def test_a_directory_in_use_and_too_little_memory_are_sentences(make_world: Make
     assert greedy.wait(PATIENCE) == 1
     assert "of memory are free" in greedy.said()
     assert "set spark.driver_memory lower" in greedy.said()
+
+
+@pytest.mark.soak
+def test_a_cluster_joins_exactly_and_survives_the_loss_of_an_executor(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    with spark_cluster(tmp_path) as master:
+        settings = {"spark.driver.host": HOST, "spark.driver.bindAddress": HOST}
+        spark = {"batch": "5s", "master": master, "settings": settings}
+        world = make_world(config("cluster", spark=spark, control={"topic": "c-cluster"}))
+        world.make_topics()
+        messages = Messages(world)
+        world.send(messages.some())
+        with world.start_live() as process:
+            world.send(messages.some())
+            world.wait_until_exact(JOINED)
+            (before,) = executors(tmp_path)
+            os.kill(before, signal.SIGKILL)
+            process.wait_for_words("fell over", PATIENCE)
+            wait_for(lambda: executors(tmp_path), lambda now: now not in ([], [before]), PATIENCE)
+            world.send(messages.some())
+            world.wait_until_exact(JOINED)
+            assert "Generation 2" not in process.said()
