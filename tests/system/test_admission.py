@@ -36,6 +36,7 @@ from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.pipeline.javaclient import JavaClient
+from evergrid.protocol.messages import Live
 from evergrid.testing.handwritten import HandwrittenPipeline
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.tables import wait_for
@@ -429,6 +430,8 @@ def test_a_gateway_that_cannot_log_in_says_so_everywhere_and_goes_on_by_itself(
         grant(house.administration(), SCRAM.principal(GATEWAY), reading)
         viewer.wait_for(lambda window: window.live and window.total == 1, PATIENCE)
         audience.check()
+        states = [sight.state for sight in viewer.sights]
+        assert Live.WAITING not in states[states.index(Live.LIVE) :], "it was there all the time"
         said = gateway.process.said()
     assert not {right, new, "not-the-right-one"} & set(re.findall(r"[\w-]+", said))
 

@@ -134,6 +134,8 @@ class Feed:
         self._cluster = reached.cluster_id
         name = self._manifest_topic
         if name not in reached.topics:
+            # One that is there and may not be seen is a LinkError: then what we know still holds.
+            topics.describe(self._connection, [name])
             self._down = ""
             self._manifest = Manifest()
             self._followed.clear()
