@@ -10,6 +10,7 @@ SAID = {
     "org.apache.kafka.clients.consumer.OffsetOutOfRangeException: Fetch position": Cause.LOST,
     "[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data may have been lost": Cause.LOST,
     "[CANNOT_LOAD_STATE_STORE.CANNOT_READ_CHECKPOINT] Cannot read": Cause.LOST,
+    "[STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY] Cannot restart": Cause.LOST,
     "[STREAMING_CHECKPOINT_LOG_WRITE_FAILURE.OFFSET_LOG] offset log": Cause.UNWRITTEN,
     "[CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT] java.io.IOException": Cause.UNWRITTEN,
     "java.io.IOException: No space left on device": Cause.UNWRITTEN,

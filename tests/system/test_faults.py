@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,78 @@ def config(name: str, **more: object) -> dict[str, object]:
         "spark": {"batch": "5s"},
         **more,
     }
+
+
+def numbered(folder: Path) -> list[Path]:
+    """What Spark counts: commits, offsets."""
+    return sorted((f for f in folder.iterdir() if f.name.isdecimal()), key=lambda f: int(f.name))
+
+
+def commits_gone(checkpoint: Path) -> None:
+    shutil.rmtree(checkpoint / "commits")
+
+
+def last_commit_gone(checkpoint: Path) -> None:
+    numbered(checkpoint / "commits")[-1].unlink()
+
+
+def last_commit_empty(checkpoint: Path) -> None:
+    torn(numbered(checkpoint / "commits")[-1], 0)
+
+
+def offsets_gone(checkpoint: Path) -> None:
+    shutil.rmtree(checkpoint / "offsets")
+
+
+def last_offsets_empty(checkpoint: Path) -> None:
+    torn(numbered(checkpoint / "offsets")[-1], 0)
+
+
+def everything_but_metadata_gone(checkpoint: Path) -> None:
+    for folder in ("commits", "offsets", "sources", "state"):
+        shutil.rmtree(checkpoint / folder)
+
+
+def state_gone(checkpoint: Path) -> None:
+    shutil.rmtree(checkpoint / "state")
+
+
+def last_state_files_gone(checkpoint: Path) -> None:
+    for file in last_state_files(checkpoint):
+        file.unlink()
+
+
+def last_state_files_torn(checkpoint: Path) -> None:
+    for file in last_state_files(checkpoint):
+        torn(file, file.stat().st_size // 2)
+
+
+def first_state_files_torn(checkpoint: Path) -> None:
+    for file in checkpoint.glob("state/*/*/1_*.changelog"):
+        torn(file, file.stat().st_size // 2)
+
+
+def folder_gone(checkpoint: Path) -> None:
+    shutil.rmtree(checkpoint)
+
+
+def last_state_files(checkpoint: Path) -> list[Path]:
+    last = numbered(checkpoint / "commits")[-1].name
+    files = list(checkpoint.glob(f"state/*/*/{int(last) + 1}_*.changelog"))
+    assert files
+    return files
+
+
+def torn(file: Path, size: int) -> None:
+    """As a power cut leaves it: shorter, with Hadoop's checksum of the whole beside it."""
+    os.truncate(file, size)
+
+
+DAMAGES = (
+    *(commits_gone, last_commit_gone, last_commit_empty, offsets_gone, last_offsets_empty),
+    *(everything_but_metadata_gone, state_gone, last_state_files_gone, last_state_files_torn),
+    *(first_state_files_torn, folder_gone),
+)
 
 
 class Messages:
@@ -174,6 +248,30 @@ def test_a_directory_in_use_and_too_little_memory_are_sentences(make_world: Make
     assert greedy.wait(PATIENCE) == 1
     assert "of memory are free" in greedy.said()
     assert "set spark.driver_memory lower" in greedy.said()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_checkpoint_never_gives_wrong_rows(
+    make_world: MakeWorld, damage: Callable[[Path], None]
+) -> None:
+    world = make_world(config(damage.__name__.replace("_", "-")))
+    world.make_topics()
+    messages = Messages(world)
+    world.send(messages.some())
+    with world.start_live():
+        world.send(messages.some())
+        world.wait_until_exact(JOINED)
+        commits = world.data_dir / "generations" / "g1" / "join-final" / "commits"
+        wait_for(lambda: len(numbered(commits)), lambda count: count > 2, PATIENCE)
+    damage(world.data_dir / "generations" / "g1" / "join-final")
+    world.send(messages.some())
+    with world.start_live() as process:
+        world.send(messages.some())
+        if damage is not last_commit_gone:  # of which the one before tells everything
+            process.wait_for_words("Generation 2 is live", PATIENCE)
+        world.wait_until_exact(JOINED)
+        assert "Traceback" not in process.said()
 
 
 @pytest.mark.soak

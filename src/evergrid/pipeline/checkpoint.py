@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from evergrid.model.errors import DataError
-from evergrid.pipeline.plan import Plan
+from evergrid.pipeline.plan import INGEST, Plan
 from evergrid.pipeline.sources import Offsets
 
 
@@ -16,6 +16,8 @@ def positions(plan: Plan, query: str) -> Mapping[str, Offsets]:
     folder = plan.checkpoint(query)
     last = max(map(int, _numbered(folder / "commits")), default=None)
     if last is None:
+        if query != INGEST and _has_history(plan, query):
+            raise DataError("its commits are gone", where=f"checkpoint {folder}")
         return plan.starts_of(query)
     sources = plan.sources_read_by(query)
     try:
@@ -26,6 +28,12 @@ def positions(plan: Plan, query: str) -> Mapping[str, Offsets]:
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise DataError("its offsets cannot be read", where=f"checkpoint {folder}") from None
+
+
+def _has_history(plan: Plan, query: str) -> bool:
+    """Whether preparing it left a state, which a start from the beginning would not give."""
+    topics = [plan.generation.topics[source.name] for source in plan.sources_read_by(query)]
+    return any(topic.live != topic.start for topic in topics)
 
 
 def _numbered(folder: Path) -> list[str]:

@@ -49,6 +49,7 @@ _LOST = (
     "FAILED_READ_FILE",
     "CANNOT_LOAD_STATE_STORE",
     "STATE_STORE_",
+    "MISSING_STATE_DIRECTORY",
     "CANNOT_LOAD_CHECKPOINT",
     "Error reading delta file",
     "batch log",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 
 import pytest
 
@@ -174,6 +176,26 @@ def test_the_old_generation_is_kept_while_it_is_shown_though_it_is_read_no_more(
     keeping.turn()
     assert keeping.shown() == ["0:9"]
     assert keeping.keeper.store("made") is not old
+
+
+def test_the_memory_of_the_old_generation_is_given_back(keeping: Keeping) -> None:
+    store = keeping.keeper.store("made")
+    assert store is not None
+    old = weakref.ref(store)
+    del store
+    keeping.watching.open(Query("made", search="1"), Window(0, 10))
+    keeping.watching.settle()
+    second = followed(2)
+    keeping.tables, keeping.current = [*keeping.tables, second], 2
+    keeping.turn()
+    keeping.apply(second, row(9))
+    keeping.reached[second.key] = Reached(1, 1)
+    keeping.turn()
+    assert keeping.shown() == ["0:9"]
+    keeping.tables = [second]  # the old one retires
+    keeping.turn()
+    gc.collect()
+    assert old() is None
 
 
 def test_a_table_without_a_name_is_withdrawn_and_its_window_waits(keeping: Keeping) -> None:
