@@ -25,7 +25,7 @@ def generation(number: int) -> Generation:
 def news(
     *followed: int, current: int, arrived: dict[int, str] | None = None, done: bool = True
 ) -> News:
-    keys = {number: Key(f"g{number}", f"id {number}") for number in (1, 2)}
+    keys = {number: Key(f"g{number}", f"id {number}", TABLE) for number in (1, 2)}
     return News(
         arrivals=[
             Arrivals(keys[n], [Record(f"g{n}", 0, 0, 7, row_id.encode(), b"{}")])

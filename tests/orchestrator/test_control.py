@@ -13,7 +13,7 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.sending import Sender
-from evergrid.orchestrator.control import ControlReader, Message
+from evergrid.orchestrator.control import ControlReader, Message, in_order
 
 LIMIT = 120.0
 TOPIC = "evergrid-control"
@@ -75,6 +75,14 @@ def test_it_is_made_read_from_where_it_was_left_and_read_again_when_made_anew(
     send(settings, b"fourth")
     assert [(one.row_id, one.value) for one in hear(again, 1)] == [("0:0", b"fourth")]
     again.close()
+
+
+def test_clocks_that_differ_do_not_change_the_order_of_a_partition() -> None:
+    def message(partition: int, offset: int, ts: int) -> Message:
+        return Message(partition, offset, ts, b"", "")
+
+    mixed = [message(1, 0, 15), message(0, 0, 20), message(1, 1, 30), message(0, 1, 10)]
+    assert [one.row_id for one in in_order(mixed)] == ["1:0", "0:0", "0:1", "1:1"]
 
 
 def test_one_that_cannot_be_read_is_said_once_and_followed_when_it_can(

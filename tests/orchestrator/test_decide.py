@@ -14,6 +14,12 @@ from evergrid.orchestrator import decide
 
 FOUND = {"users": TopicInfo("users", "id-1", 2), "accounts": TopicInfo("accounts", "id-2", 2)}
 SECOND = 1_000_000
+OTHERS = {
+    "EVERGRID_JOINS__FINAL__TYPE": "inner",
+    "EVERGRID_SOURCES__USERS__TOPIC": "people",
+    "EVERGRID_RETENTION__DEFAULT__ROWS": "5",
+    "EVERGRID_RETENTION__DEFAULT__AGE": "3d",
+}
 
 
 @pytest.fixture
@@ -33,7 +39,10 @@ def generation(
             name: SourceTopic(FOUND[source.topic].topic_id, {0: 0, 1: 0}, {0: 0, 1: 0})
             for name, source in settings.sources.items()
         },
-        tables={},
+        tables={
+            table.name: TableTopic(table, f"g{number}.{table.name}", 1)
+            for table in (*settings.raw_tables(), *settings.joined_tables())
+        },
         times=Times(created=1, ended=ended),
     )
 
@@ -69,9 +78,16 @@ def test_a_topic_of_the_same_name_is_another_topic(settings: Settings) -> None:
 
 
 def test_other_settings_mean_another_generation(settings: Settings) -> None:
-    other = load(None, {"EVERGRID_JOINS__FINAL__TYPE": "inner"})
     assert decide.is_of(generation(settings), settings)
-    assert not decide.is_of(generation(settings), other)
+    for name, value in OTHERS.items():
+        assert not decide.is_of(generation(settings), load(None, {name: value})), name
+
+
+def test_what_the_manifest_gives_back_is_still_what_the_settings_ask_for(
+    settings: Settings,
+) -> None:
+    written = msgspec.json.encode(generation(settings))
+    assert decide.is_of(msgspec.json.decode(written, type=Generation), settings)
 
 
 def test_going_back_takes_the_newest_that_is_just_that(settings: Settings) -> None:

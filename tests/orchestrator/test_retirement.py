@@ -7,17 +7,16 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.orchestrator.conftest import make_registry
 
 from evergrid.changelog.names import table_topic
 from evergrid.changelog.reader import load_manifest
-from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config import load
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.generation import Generation, State, TableTopic, Times
-from evergrid.orchestrator import generations, retirement
-from evergrid.orchestrator.registry import Registry
+from evergrid.orchestrator import retirement
 from evergrid.orchestrator.retirement import Retirement
 from evergrid.pipeline.plan import generation_folder
 
@@ -41,19 +40,8 @@ class Bench:
             },
         )
         self._connection = self.settings.kafka.internal
-        self._system = generations.make_system_topics(self.settings)
-        self.registry = self._registry()
+        self.registry = make_registry(self.settings)
         self.said: list[str] = []
-
-    def _registry(self) -> Registry:
-        records = RecordWriter(self._connection)
-        status = self._system[self.settings.system_tables.orchestrator_status]
-        return Registry(
-            self.settings,
-            load_manifest(self._connection, self.prefix),
-            ManifestWriter(records, self.prefix),
-            TableWriter(records, status),
-        )
 
     def make(self, state: State, *, known: bool = True, current: bool = False) -> int:
         """A generation with a topic and a checkpoint; whether the manifest knows it is another
@@ -81,7 +69,7 @@ class Bench:
 
     def restart(self) -> Retirement:
         """As another process would begin: with what the broker has."""
-        self.registry = self._registry()
+        self.registry = make_registry(self.settings)
         return Retirement(self.settings, self.registry, self.said.append)
 
     @property

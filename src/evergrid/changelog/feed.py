@@ -23,6 +23,7 @@ from evergrid.kafka.renewal import Renewal
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import State, TableTopic
 from evergrid.model.source import Edge
+from evergrid.model.table import Table
 
 _SILENT_SECONDS = 2.0
 _LOOK_SECONDS = 10.0
@@ -31,10 +32,12 @@ _RETRY_SECONDS = 1.0
 
 
 class Key(msgspec.Struct, frozen=True):
-    """Which changelog: a later topic of the same name has another id."""
+    """Which changelog: a later topic of the same name has another id, and one that is read by
+    another contract is another table."""
 
     topic: str
     topic_id: str
+    table: Table
 
 
 class Followed(msgspec.Struct, frozen=True):
@@ -133,9 +136,9 @@ class Feed:
             self._next.clear()
         self._cluster = reached.cluster_id
         name = self._manifest_topic
-        if name not in reached.topics:
-            # One that is there and may not be seen is a LinkError: then what we know still holds.
-            topics.describe(self._connection, [name])
+        # One that is there and may not be seen is a LinkError: then what we know still holds. One
+        # that is seen now was only just made, or shown to us.
+        if name not in reached.topics and name not in topics.describe(self._connection, [name]):
             self._down = ""
             self._manifest = Manifest()
             self._followed.clear()
@@ -196,7 +199,7 @@ class Feed:
         there = topics.describe(self._connection, list(wanted))
         before = self._followed
         coming = {
-            topic: Followed(Key(topic, found.topic_id), *wanted[topic])
+            topic: Followed(Key(topic, found.topic_id, wanted[topic][0].table), *wanted[topic])
             for topic, found in there.items()
         }
         # Nothing is changed before the broker has answered all: it may go away in the middle.

@@ -128,7 +128,7 @@ class Conductor:
                 return
             self._say_live(current)
             if not decide.is_of(current, self._docket.wanted) and not self._docket.cause:
-                self._reason = "the configuration has other sources or joins"
+                self._reason = "the configuration has other sources, joins or retention"
 
     def _why_not(self, generation: Generation) -> str:
         """Why a generation cannot go on from its checkpoint; empty when it can."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -53,7 +54,8 @@ class ControlReader:
         self.topic_id = ""
 
     def open(self, asked: Asked) -> list[Message]:
-        """What is there beyond what was acted on before, in the order of time."""
+        """What is there beyond what was acted on before: of one partition in its order, whatever
+        its senders' clocks say; of several by time."""
         try:
             reach(self._connection)  # one that does not let us in says so at once
             info = self._topic()
@@ -70,7 +72,7 @@ class ControlReader:
             return []
         self._note("")
         self._look_at = time.monotonic() + _LOOK_SECONDS
-        return sorted(past, key=lambda one: (one.ts, one.partition, one.offset))
+        return in_order(past)
 
     def hear(self, asked: Asked) -> list[Message]:
         """What has come since."""
@@ -147,6 +149,14 @@ class ControlReader:
         elif self._trouble and not trouble:
             self._say(f"Topic {self._name} can be read again.")
         self._trouble = trouble
+
+
+def in_order(messages: Sequence[Message]) -> list[Message]:
+    """Those of a partition stay in their order; heads of several go by time."""
+    partitions: dict[int, list[Message]] = {}
+    for message in messages:
+        partitions.setdefault(message.partition, []).append(message)
+    return list(heapq.merge(*partitions.values(), key=lambda one: (one.ts, one.partition)))
 
 
 def _message(record: Record) -> Message:

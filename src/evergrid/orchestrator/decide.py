@@ -24,7 +24,12 @@ _LIVE = (State.PREPARING, State.READY, State.CURRENT, State.RETIRING)
 
 def is_of(generation: Generation, settings: Settings) -> bool:
     """Whether the generation is what the settings ask for."""
-    return generation.sources == settings.sources and generation.joins == settings.joins
+    tables = {one.name: one for one in (*settings.raw_tables(), *settings.joined_tables())}
+    return (
+        generation.sources == settings.sources
+        and generation.joins == settings.joins
+        and {name: one.table for name, one in generation.tables.items()} == tables
+    )
 
 
 def why_not(generation: Generation, found: Mapping[str, TopicInfo], checkpoints: bool) -> str:

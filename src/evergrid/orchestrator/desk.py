@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from evergrid.changelog.writer import TableWriter
 from evergrid.config.settings import Settings
 from evergrid.model.errors import LinkError
-from evergrid.orchestrator.control import ControlReader
+from evergrid.orchestrator.control import ControlReader, Message
 from evergrid.orchestrator.docket import Docket
 from evergrid.orchestrator.offer import Offer
 from evergrid.orchestrator.registry import Registry
@@ -32,8 +32,7 @@ class Desk:
 
     def open(self) -> None:
         """Take what was sent before the start."""
-        messages = self._control.open(self.docket.asked)
-        self.docket.take(messages, self._control.topic_id)
+        self._take(self._control.open(self.docket.asked))
 
     def turn(self) -> None:
         """For a pipeline that has nothing else to do; a broker that is away is no error then."""
@@ -42,9 +41,7 @@ class Desk:
             self.answer()
 
     def hear(self) -> None:
-        messages = self._control.hear(self.docket.asked)
-        if messages:
-            self.docket.take(messages, self._control.topic_id)
+        self._take(self._control.hear(self.docket.asked))
 
     def answer(self) -> None:
         """Write verdicts down first: what is settled is not read again."""
@@ -53,3 +50,7 @@ class Desk:
             self.docket.written(row_id, row)
         self._registry.remember(self.docket.asked)
         self._offer.turn()
+
+    def _take(self, messages: Sequence[Message]) -> None:
+        if messages:  # without any, the topic may not even have been found
+            self.docket.take(messages, self._control.topic_id)

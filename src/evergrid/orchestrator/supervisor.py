@@ -28,6 +28,7 @@ _LONGEST_WAIT_SECONDS = 30.0
 # a way nobody has named.
 _MOST_FALLS = 5
 _CALM_SECONDS = 120.0  # a query that ran this long starts again with the shortest wait
+_STEADY_SECONDS = 15.0  # what falls again for the same reason has fallen by then
 _OLD_SECONDS = 30.0  # what has not been read for so long makes a table old
 
 
@@ -74,7 +75,7 @@ class Supervisor:
             return Behind()
         if self._trouble:
             why = "The pipeline cannot read its sources; its log says why."
-        elif self._due:
+        elif self._is_unsteady():
             why = "A part of the pipeline fell over, and is started again."
         elif self._freshness and self._freshness.left:
             why = f"The pipeline has {self._freshness.left:,} messages still to read."
@@ -112,6 +113,7 @@ class Supervisor:
         return ""
 
     def _start_all(self) -> None:
+        self._due.clear()
         for name in self._plan.queries():
             self._start(name)
 
@@ -153,18 +155,26 @@ class Supervisor:
         grown = grown_topics(generation, found, self._partitions)
         if grown:
             self._say(f"Topic {', '.join(grown)} has more partitions: reading them too.")
-            self._partitions = {name: info.partitions for name, info in found.items()}
             # Only a new batch sees partitions that the running one does not.
             self._queries.stop_all()
             self._start_all()
+            self._partitions = {name: info.partitions for name, info in found.items()}
         return changed_topic(generation, found)
 
     def _look_how_fresh(self) -> None:
+        if self._is_unsteady():
+            return  # what it has read it may not have written
         if self._freshness is None:
             self._fresh_at = now()
             return
         self._freshness.look()
         self._fresh_at = self._freshness.at
+
+    def _is_unsteady(self) -> bool:
+        """Whether a query is down, or was until just now; asked by another thread, too."""
+        return bool(self._due) or any(
+            self._queries.seconds_since_start(name) < _STEADY_SECONDS for name in tuple(self._waits)
+        )
 
     def _another_topic(self) -> str:
         """Which topic is another one now, if that is why input was lost."""

@@ -27,6 +27,7 @@ from evergrid.model.errors import LinkError
 from evergrid.model.generation import Progress, TableTopic
 from evergrid.model.join import Join, JoinType
 from evergrid.model.source import Edge, Source
+from evergrid.pipeline.checkpoint import claim
 from evergrid.pipeline.failures import failure_of, told_plainly
 from evergrid.pipeline.plan import Plan, join_query
 from evergrid.pipeline.retention import worth_writing
@@ -46,6 +47,7 @@ def bootstrap(plan: Plan, report: Report) -> None:
     Whatever `report` raises ends it; so does `call_off`, from another thread.
     """
     shutil.rmtree(plan.folder, ignore_errors=True)
+    claim(plan.folder, plan.generation)
     group = _job_group(plan)
     with told_plainly("prepare the past"):
         plan.spark.sparkContext.setJobGroup(group, group, interruptOnCancel=True)

@@ -1,4 +1,4 @@
-"""What a checkpoint's folder tells: whether it is there, and how far it has come."""
+"""What a checkpoint's folder tells: whose it is, and how far it has come."""
 
 from __future__ import annotations
 
@@ -7,8 +7,26 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from evergrid.model.errors import DataError
+from evergrid.model.generation import Generation
 from evergrid.pipeline.plan import INGEST, Plan
 from evergrid.pipeline.sources import Offsets
+
+_OWNER = "owner"  # of a generation's folder
+
+
+def claim(folder: Path, generation: Generation) -> None:
+    """Begin a generation's folder."""
+    folder.mkdir(parents=True)
+    (folder / _OWNER).write_text(_name(generation))
+
+
+def belongs(folder: Path, generation: Generation) -> bool:
+    """Whether a folder is this very generation's, and not that of one with the same number on
+    another cluster or under another prefix."""
+    try:
+        return (folder / _OWNER).read_text() == _name(generation)
+    except (OSError, ValueError):
+        return False
 
 
 def positions(plan: Plan, query: str) -> Mapping[str, Offsets]:
@@ -28,6 +46,11 @@ def positions(plan: Plan, query: str) -> Mapping[str, Offsets]:
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise DataError("its offsets cannot be read", where=f"checkpoint {folder}") from None
+
+
+def _name(generation: Generation) -> str:
+    ids = sorted(topic.topic_id for topic in generation.topics.values())
+    return f"{generation.times.created} {' '.join(ids)}"
 
 
 def _has_history(plan: Plan, query: str) -> bool:

@@ -7,6 +7,7 @@ import time
 
 from pyspark.sql.streaming.query import StreamingQuery
 
+from evergrid.model.errors import LinkError
 from evergrid.pipeline.failures import Failure, failure_of, told_plainly
 from evergrid.pipeline.plan import Plan
 from evergrid.pipeline.sources import GROUP
@@ -49,7 +50,14 @@ class RunningQueries:
         return time.monotonic() - self._started[name]
 
     def stop_all(self) -> None:
-        with told_plainly("stop its queries"):
-            for query in self._queries.values():
-                query.stop()
+        """LinkError when one does not end; the others are stopped all the same."""
+        failed: list[LinkError] = []
+        for query in self._queries.values():
+            try:
+                with told_plainly("stop its queries"):
+                    query.stop()
+            except LinkError as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
         self._queries.clear()

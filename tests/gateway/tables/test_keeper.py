@@ -6,6 +6,7 @@ import gc
 import time
 import weakref
 
+import msgspec
 import pytest
 
 from evergrid.changelog.feed import Followed, Key, Reached
@@ -35,10 +36,11 @@ def row(offset: int, **cells: Value) -> dict[str, Value]:
 
 def followed(generation: int, table: Table = TABLE) -> Followed:
     topic = f"g{generation}.{table.name}"
-    return Followed(Key(topic, f"id {topic}"), TableTopic(table, topic, 1), generation)
+    key = Key(topic, f"id {topic}", table)
+    return Followed(key, TableTopic(table, topic, 1), generation)
 
 
-def manifest(current: int | None, *tables: Followed) -> Manifest:
+def manifest(current: int | None, *tables: Followed, switched: int = 0) -> Manifest:
     generations = {
         one.generation: Generation(
             number=one.generation,
@@ -47,7 +49,7 @@ def manifest(current: int | None, *tables: Followed) -> Manifest:
             joins={},
             topics={},
             tables={one.target.table.name: one.target},
-            times=Times(),
+            times=Times(current=switched),
         )
         for one in tables
     }
@@ -62,6 +64,7 @@ class Keeping:
         self.keeper = Keeper(self.watching.hub, table_bytes)
         self.tables: list[Followed] = []
         self.current: int | None = None
+        self.switched = NOW
         self.reached: dict[Key, Reached] = {}
         self.viewer: Viewer = self.watching.open(Query("made"), Window(0, 1000))
 
@@ -70,7 +73,7 @@ class Keeping:
         return self.watching.hub
 
     def turn(self, down: str = "", pulse: int = 0, behind: Behind = Behind()) -> None:
-        known = manifest(self.current, *self.tables)
+        known = manifest(self.current, *self.tables, switched=self.switched)
         known = Manifest(known.generations, known.current, known.system, pulse, behind)
         self.keeper.turn(Situation(tuple(self.tables), dict(self.reached), known, down))
         self.watching.settle()
@@ -229,6 +232,43 @@ def test_a_broker_that_is_away_makes_tables_stale_and_takes_none(keeping: Keepin
     assert keeping.shown() == ["0:1", "0:2"]
 
 
+def test_one_that_nobody_writes_any_more_is_old_while_the_next_is_loaded(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = followed(2)
+    keeping.tables, keeping.current = [*keeping.tables, second], 2
+    keeping.switched = NOW
+    keeping.turn()
+    assert keeping.state() is Live.LIVE, "its queries run on for a while"
+    later = time.time_ns() + 31_000_000_000
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    keeping.keeper.look()
+    keeping.watching.settle()
+    assert keeping.viewer.told is not None
+    told = (keeping.viewer.told.state, keeping.viewer.told.message, keeping.viewer.told.since)
+    assert told == (Live.STALE, "Generation 2 is being loaded.", NOW)
+    keeping.apply(second, row(9))
+    keeping.reached[second.key] = Reached(1, 1)
+    keeping.turn()
+    assert (keeping.state(), keeping.shown()) == (Live.LIVE, ["0:9"])
+
+
+def test_another_contract_for_the_same_changelog_is_another_table(keeping: Keeping) -> None:
+    first = keeping.tables[0]
+    wider = msgspec.structs.replace(TABLE, retention=Retention(1, None))
+    again = Followed(
+        msgspec.structs.replace(first.key, table=wider), TableTopic(wider, first.key.topic, 1), 1
+    )
+    keeping.tables = [again]
+    keeping.reached[again.key] = Reached(0, 2)
+    keeping.turn()
+    assert keeping.shown() == ["0:1", "0:2"]
+    keeping.apply(again, row(1), row(2))
+    keeping.reached[again.key] = Reached(2, 2)
+    keeping.turn()
+    assert keeping.shown() == ["0:2"]
+
+
 def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
     keeping: Keeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -295,7 +335,7 @@ def test_a_table_that_has_used_up_its_memory_loses_its_oldest_rows_before_everyo
 
 
 def test_changes_for_a_table_that_nobody_announced_are_passed_over(keeping: Keeping) -> None:
-    keeping.keeper.apply(Key("g9.made", "?"), [making.batch(TABLE, [row(1)])])
+    keeping.keeper.apply(Key("g9.made", "?", TABLE), [making.batch(TABLE, [row(1)])])
     assert keeping.keeper.rows_applied == 2
 
 

@@ -20,6 +20,7 @@ from evergrid.gateway.tables.deliveries import TableInfo
 from evergrid.gateway.tables.hub import Condition, Hub, no_such_table
 from evergrid.gateway.tables.pipeline import PipelineInfo, pipeline_info
 from evergrid.gateway.tables.rate import Rate
+from evergrid.model.generation import State
 from evergrid.protocol.messages import Live
 from evergrid.store.table import TableStore
 
@@ -27,6 +28,7 @@ from evergrid.store.table import TableStore
 _SILENT_SECONDS = 20.0
 _LONG_SECONDS = 120.0
 _GRACE_SECONDS = 6.0
+_OLD_SECONDS = 30.0  # what nobody has written for so long is old
 
 # Rows to upsert, or ids to delete, in the order of the changelog.
 Segment: TypeAlias = pa.RecordBatch | Sequence[str]
@@ -198,7 +200,7 @@ class Keeper:
         if shown and behind.why and name not in situation.manifest.system:
             return Condition(Live.STALE, behind.why, behind.since)
         if shown:
-            return Condition(Live.LIVE, "")
+            return self._left_behind(name) or Condition(Live.LIVE, "")
         if name not in situation.manifest.tables():
             down = Condition(Live.WAITING, f"{situation.down} Going on when it is back.")
             return down if situation.down else no_such_table(name)
@@ -208,6 +210,20 @@ class Keeper:
             return Condition(Live.LOADING, situation.down or "The table is about to be loaded.")
         text = f"Loading: {reached.done:,} of {reached.total:,} changes."
         return Condition(Live.LOADING, situation.down or text, 0, reached.done, reached.total)
+
+    def _left_behind(self, name: str) -> Condition | None:
+        """How a table is that nobody writes any more, while the one in its place is loaded."""
+        manifest = self._situation.manifest
+        shown = self._kept[self._shown[name]].followed.generation
+        current = manifest.current_generation
+        if not shown or current is None or shown == current.number:
+            return None
+        before = manifest.generations.get(shown)
+        lost = before if before is not None and before.state is State.FAILED else None
+        since = lost.times.ended if lost else current.times.current
+        if time.time_ns() // 1000 - since < _OLD_SECONDS * 1e6:
+            return None
+        return Condition(Live.STALE, f"Generation {current.number} is being loaded.", since)
 
     def _trouble(self) -> str:
         """Why what is shown may be old, in a sentence; empty when it is fresh."""
