@@ -10,11 +10,12 @@ import pytest
 from evergrid.config import load
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection
-from evergrid.kafka import clients, jars
+from evergrid.kafka import clients, jars, topics
 from evergrid.kafka.secured.broker import SecuredBroker
 from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.kafka.secured.sections import Section
 from evergrid.kafka.secured.tokens import SCOPE
+from evergrid.kafka.topics import NewTopicSpec
 from evergrid.pipeline.javaclient import JavaClient
 
 LIMIT = 60.0
@@ -115,3 +116,25 @@ ssl.keystore.key={flat(str(tmp_path / "key"))}
 ssl.keystore.certificate.chain={flat(str(tmp_path / "chain"))}
 """
     both_get_in(java, pasted(tmp_path, section, lines))
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"request.timeout.ms": "60000"},
+        {"linger.ms": "20000"},
+        {"sasl.login.retry.backoff.ms": "5000"},
+    ],
+    ids=str,
+)
+def test_times_that_fit_a_pipeline_do_not_fail_the_trial(
+    house: SecuredBroker, java: JavaClient, times: dict[str, str]
+) -> None:
+    everywhere = house.administration()
+    topics.create(everywhere, [NewTopicSpec("tried", 1)])
+    able = Connection("source", everywhere.bootstrap, {**everywhere.properties, **times})
+    java.write(able, "tried", b"x")
+    java.read(able, "tried")
+    tokens = house.connection(OAUTH, "anna")
+    patient = Connection("source", tokens.bootstrap, {**tokens.properties, **times})
+    assert java.reach(able) == java.reach(patient) == 1

@@ -25,13 +25,17 @@ from evergrid.kafka.java import java_command
 from evergrid.kafka.properties import java_properties
 from evergrid.model.errors import ConfigError, LinkError
 
+# For a trial a person waits for. They are one set: a client refuses times that do not fit together,
+# so none of them may be the user's.
 _LIMITS: Mapping[str, str] = {
     "default.api.timeout.ms": "10000",
     "request.timeout.ms": "8000",
     "delivery.timeout.ms": "10000",
+    "linger.ms": "0",
     "max.block.ms": "10000",
     "fetch.max.wait.ms": "100",
     # An endpoint that does not answer is asked again for so long.
+    "sasl.login.retry.backoff.ms": "100",
     "sasl.login.retry.backoff.max.ms": "2000",
 }
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
@@ -125,7 +129,7 @@ class JavaClient:
     def _client(
         self, name: str, connection: Connection, words: Mapping[str, str]
     ) -> Iterator[JavaGateway]:
-        settings = {**_LIMITS, **java_properties(connection.renewed()), **words}
+        settings = {**java_properties(connection.renewed()), **_LIMITS, **words}
         client = self._new(name, settings)
         try:
             yield client
