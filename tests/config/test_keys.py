@@ -31,6 +31,24 @@ CASES: dict[str, tuple[str, str, str]] = {
         "4: sources.users.topic: the key 'topic' stands here twice, first on line 3. "
         "Remove one of the two.",
     ),
+    "key twice, and alone": (
+        MORE,
+        "limits: {nesting: 5, nesting}\n",
+        "28: limits: a key stands here twice, first on line 28. Remove one of the two. "
+        "Put a blank after ':', and quotes around a value that has commas or colons in it.",
+    ),
+    "key alone": (
+        MORE,
+        "kafka: {properties: {a.b: c, d}}\n",
+        "28: kafka.properties: found a key without a value. Put a blank after ':', and quotes "
+        'around a value that has commas or colons in it. Write "" where an empty one is meant.',
+    ),
+    "key with other signs": (
+        "  users:\n",
+        "  my users: {}\n  users:\n",
+        "2: sources: found a key that is not made of a-z, A-Z, 0-9, dots, _ and -. Rename it, or: "
+        "Put a blank after ':', and quotes around a value that has commas or colons in it.",
+    ),
     "key not a word": (
         MORE,
         "? [a]\n: b\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -97,6 +98,44 @@ def test_errors_never_show_a_secret(tmp_path: Path, load_text: Load) -> None:
     assert len(caught.value.problems) == 3
     told = f"{caught.value!s}{caught.value!r}{caught.value.problems!r}"
     assert not [secret for secret in SECRETS if secret in told]
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("kafka: {security: {mechanism: PLAIN, user:grid, password:hunter2}}", "kafka.security: "),
+        (
+            "kafka: {security: {mechanism: PLAIN, user: grid, password: a,hunter2}}",
+            "kafka.security: ",
+        ),
+        ("kafka: {security: {user: u, password: a,hunter2,hunter2}}", "kafka.security: "),
+        ("kafka: {security: {extensions: {pool: a,hunter2}}}", "kafka.security.extensions: "),
+        ("kafka: {source: {security: {password: a,hunter2}}}", "kafka.source.security: "),
+        ("kafka: {bootstrap: 'b:1', hunter2}", "kafka: "),
+        (
+            "kafka: {properties: {security.protocol: SASL_SSL, ssl.key.password=hunter2}}",
+            "kafka.properties: ",
+        ),
+        ("kafka: {python: {sasl.password: a,hunter2}}", "kafka.python: "),
+        ("kafka: {java: {sasl.password: a,b.hunter2}}", "kafka.java: "),
+        (
+            'kafka:\n  properties:\n    sasl.jaas.config=A required password="hunter2: more";',
+            "kafka.properties: ",
+        ),
+        ("spark: {settings: {spark.ssl.keyPassword=hunter2}}", "spark.settings: "),
+        ("spark: {settings: {spark.ssl.keyPassword: a,hunter2}}", "spark.settings: "),
+        ("spark: {password:hunter2}", "spark: "),
+        ("password=hunter2:", ""),
+    ],
+)
+def test_a_slip_that_makes_a_key_of_a_secret_is_told_without_it(
+    complaints: Complain, text: str, where: str
+) -> None:
+    told = "\n".join(complaints(text))
+    begin = f"evergrid.yaml:{len(text.splitlines())}: {where}"
+    assert re.search(rf"^{re.escape(begin)}(found )?a key .* Put a blank after ':'", told, re.M)
+    for piece in ("hunter", "more", "required"):
+        assert piece not in told
 
 
 def test_a_reference_in_the_environment_is_followed_too(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ a number or a time is decided by the key it is given to, never by YAML's guess.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -17,6 +18,8 @@ from evergrid.config.problems import ConfigProblems, Path, Place, Problem, Probl
 _STANDARD_TAGS = "tag:yaml.org,2002:"
 _NULL_TAG = "tag:yaml.org,2002:null"
 _QUOTE_IT = "Put quotes around a value that starts with a sign such as ! * & % @."
+_KEY = re.compile(r"[A-Za-z0-9_.-]+")
+SLIPS = "Put a blank after ':', and quotes around a value that has commas or colons in it."
 _CHECK = f"Check the indentation and the brackets near this line. {_QUOTE_IT}"
 
 
@@ -126,13 +129,26 @@ class _Converter:
                 self._problems.add(here, path, "found a key that is not a word", "Name the key.")
                 continue
             key = self._scalar(key_node, path).text
+            if not _KEY.fullmatch(key):
+                # Not repeated: after `password:hunter2` it holds what nobody may read.
+                what = "found a key that is not made of a-z, A-Z, 0-9, dots, _ and -"
+                self._problems.add(here, path, what, f"Rename it, or: {SLIPS}")
+                continue
             if key in entries:
-                what = f"the key {quoted(key)} stands here twice, first on line {lines[key]}"
-                self._problems.add(here, (*path, key), what, "Remove one of the two.")
+                self._report_twice(key, here, lines[key], path, value_node)
                 continue
             entries[key] = self.convert(value_node, (*path, key), here)
             lines[key] = here.line
         return Branch(place, entries)
+
+    def _report_twice(
+        self, key: str, here: Place, first: int, path: Path, value: yaml.Node
+    ) -> None:
+        what, remedy = f"stands here twice, first on line {first}", "Remove one of the two."
+        if value.tag == _NULL_TAG:  # a word alone may be a piece of a secret with commas
+            self._problems.add(here, path, f"a key {what}", f"{remedy} {SLIPS}")
+        else:
+            self._problems.add(here, (*path, key), f"the key {quoted(key)} {what}", remedy)
 
     def _scalar(self, node: yaml.Node, path: Path) -> Scalar:
         place, text = self._place(node), str(node.value)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from evergrid.config.document import Branch, Node, Scalar
+from evergrid.config.document import SLIPS, Branch, Node, Scalar
 from evergrid.config.problems import Path, Problems, quoted, suggestion
 
 
@@ -133,6 +133,29 @@ def children(node: Branch, shape: Shape) -> Iterator[tuple[str, Node, Shape]]:
             yield key, child, shape.each
         elif isinstance(shape, Fixed) and key in shape.keys:
             yield key, child, shape.keys[key]
+
+
+def without_strays(
+    node: Branch, problems: Problems, shape: Shape = KEYS, path: Path = ()
+) -> Branch:
+    """`node` without words that stand alone where secrets stand, each reported without its name.
+
+    YAML makes two entries of `password: hunter2,secret` between brackets, and the second one is
+    a piece of the password.
+    """
+    shapes = {key: below for key, _, below in children(node, shape)}
+    known = shapes if isinstance(shape, Fixed) else {}
+    may_tell = path[:1] == ("kafka",) or path == ("spark", "settings")
+    entries: dict[str, Node] = {}
+    for key, child in node.entries.items():
+        if may_tell and key not in known and isinstance(child, Scalar) and child.null:
+            remedy = f'{SLIPS} Write "" where an empty one is meant.'
+            problems.add(child.place, path, "found a key without a value", remedy)
+        elif key in shapes and isinstance(child, Branch):
+            entries[key] = without_strays(child, problems, shapes[key], (*path, key))
+        else:
+            entries[key] = child
+    return Branch(node.place, entries)
 
 
 def report_unknown(node: Node, problems: Problems, shape: Shape = KEYS, path: Path = ()) -> None:

@@ -14,7 +14,7 @@ from evergrid.config.document import Branch, parse
 from evergrid.config.environment import override
 from evergrid.config.gateway import read_gateway
 from evergrid.config.joins import read_joins
-from evergrid.config.keys import merge, report_unknown
+from evergrid.config.keys import merge, report_unknown, without_strays
 from evergrid.config.pasted import spread
 from evergrid.config.problems import Problems
 from evergrid.config.secrets import Vault
@@ -54,7 +54,7 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
     problems = Problems()
     tree = _defaults()
     if path is not None:
-        tree = _over(tree, _read_file(path, problems), problems)
+        tree = _over(tree, without_strays(_read_file(path, problems), problems), problems)
     tree = override(spread(tree, problems), environ, problems)
     root = Section(tree, (), problems)
     base = Path(os.path.abspath(path)).parent if path else Path.cwd()

@@ -303,7 +303,7 @@ MISTAKES = {
     "keys: [a]\n": "1: keys: found a list, expected keys and values.",
     "keys:\n  anna: x\n": "2: keys.anna: found a single value, expected keys and values.",
     "keys:\n  anna:\n": "2: keys.anna.hash: expected the SHA-256 of a secret",
-    f"keys:\n  a b: {{hash: '{HASH}'}}\n": "2: keys.a b: found 'a b', expected a key's name",
+    f"keys:\n  a b: {{hash: '{HASH}'}}\n": "2: keys: found a key that is not made of a-z",
     f"keys:\n  eg_1: {{hash: '{HASH}'}}\n": "2: keys.eg_1: found 'eg_1', expected a key's name",
     f"keys:\n  a: {{hash: '{HASH}', tables: ['a b']}}\n": "keys.a.tables.0: found 'a b', expected",
     f"keys:\n  a: {{hash: '{HASH}', control: maybe}}\n": "keys.a.control: found 'maybe', expected",
