@@ -154,8 +154,26 @@ def test_extensions_may_refer_to_secrets(source: Callable[[str], Connection]) ->
         "{mechanism: OAUTHBEARER, token_url: 'https://i', client_id: c, client_secret: s, "
         "extensions: {pool: '${env:P}'}}"
     )
-    assert python(found)["sasl.oauthbearer.extensions"] == 'pool=p"\\w'
+    assert python(found)["sasl.oauthbearer.extensions"] == r'pool=p"\\w'
     assert r'extension_pool="p\"\\w"' in java(found)["sasl.jaas.config"]
+
+
+def test_extensions_may_have_commas(load_text: Load) -> None:
+    text = """\
+kafka:
+  security:
+    mechanism: OAUTHBEARER
+    token_url: https://i
+    client_id: c
+    client_secret: s
+    extensions: {groups: 'a,b\\c,${env:P}', pool: p}
+"""
+    found = load_text(text, {"P": "d,e"}).kafka.source
+    assert python(found)["sasl.oauthbearer.extensions"] == r"groups=a\,b\\c\,d\,e,pool=p"
+    assert r'extension_groups="a,b\\c,d,e" extension_pool="p"' in java(found)["sasl.jaas.config"]
+    raw = "kafka: {python: {sasl.oauthbearer.extensions: '${env:A},c=${env:P}'}}"
+    given = load_text(raw, {"A": "a=1,b=2", "P": "d,e"}).kafka.source.python
+    assert given == {"sasl.oauthbearer.extensions": r"a=1,b=2,c=d\,e"}
 
 
 def test_raw_properties_win_and_another_cluster_has_its_own(load_text: Load) -> None:

@@ -93,7 +93,7 @@ def translated(properties: dict[str, str]) -> dict[str, str]:
                 "sasl.oauthbearer.token.endpoint.url": "https://idp/token",
                 "sasl.login.callback.handler.class": HANDLER,
                 "sasl.jaas.config": f"{OAUTH} required clientId='id' clientSecret='s' "
-                "scope='kafka' extension_logicalCluster='lkc' extension_poolId='p';",
+                "scope='kafka' extension_logicalCluster='lkc' extension_poolId='p,q\\\\r';",
             },
             {
                 "sasl.mechanisms": "OAUTHBEARER",
@@ -102,7 +102,7 @@ def translated(properties: dict[str, str]) -> dict[str, str]:
                 "sasl.oauthbearer.client.id": "id",
                 "sasl.oauthbearer.client.secret": "s",
                 "sasl.oauthbearer.scope": "kafka",
-                "sasl.oauthbearer.extensions": "logicalCluster=lkc,poolId=p",
+                "sasl.oauthbearer.extensions": r"logicalCluster=lkc,poolId=p\,q\\r",
             },
         ),
         (

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
+from tests.system.wiretap import Wiretap
 
 from evergrid.config import load
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, jars, topics
+from evergrid.kafka.probe import reach
 from evergrid.kafka.secured.broker import SecuredBroker
 from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.kafka.secured.sections import Section
@@ -20,6 +24,7 @@ from evergrid.pipeline.javaclient import JavaClient
 
 LIMIT = 60.0
 OAUTH = Listener(Protocol.SASL_SSL, Mechanism.OAUTHBEARER)
+OPEN_OAUTH = Listener(Protocol.SASL_PLAINTEXT, Mechanism.OAUTHBEARER)
 CERTIFIED = Listener(Protocol.SSL, client_certificates=True)
 MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
@@ -27,7 +32,8 @@ ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
-    with SecuredBroker(tmp_path_factory.mktemp("house"), [OAUTH, CERTIFIED], ["anna"]) as running:
+    listeners = [OAUTH, OPEN_OAUTH, CERTIFIED]
+    with SecuredBroker(tmp_path_factory.mktemp("house"), listeners, ["anna"]) as running:
         yield running
 
 
@@ -94,6 +100,33 @@ sasl.jaas.config={MODULE} required \\
     oauth.ssl.truststore.location="{authority}";
 """
     both_get_in(java, pasted(tmp_path, section, lines))
+
+
+def test_extensions_with_commas_and_backslashes_arrive_whole_from_both_clients(
+    house: SecuredBroker, java: JavaClient, tmp_path: Path
+) -> None:
+    bootstrap = house.section(OPEN_OAUTH, "anna").bootstrap
+    assert house.tokens is not None
+    security = {
+        "tls": False,
+        "mechanism": "OAUTHBEARER",
+        "token_url": house.tokens.url,
+        "client_id": "anna",
+        "client_secret": house.accounts["anna"].password,
+        "scope": SCOPE,
+        "token_ca": str(house.ca),
+        "extensions": {"groups": "a,b\\n", "traceId": "${env:P}"},
+    }
+    asked: list[Callable[[Connection], object]] = [reach, java.reach]
+    for ask in asked:
+        with Wiretap(int(bootstrap.rpartition(":")[2])) as tap:
+            file = tmp_path / "evergrid.yaml"
+            section = {"bootstrap": tap.address, "security": security}
+            file.write_text(yaml.safe_dump({"kafka": section}))
+            ask(load(file, {"P": "c,d=\\\\"}).kafka.source)
+            found = re.search(rb"\x01auth=Bearer [\w.-]+\x01(.*?)\x01\x01", tap.heard)
+        assert found is not None
+        assert set(found[1].split(b"\x01")) == {b"groups=a,b\\n", b"traceId=c,d=\\\\"}
 
 
 def test_certificates_that_became_one_line(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 
 import msgspec
@@ -13,6 +13,7 @@ from evergrid.model.errors import ConfigError
 
 HIDDEN = "(hidden)"
 LOGIN = "sasl.jaas.config"  # the one property whose value has quotes of its own
+EXTENSIONS = "sasl.oauthbearer.extensions"  # and the one that is a list of names and values
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
 _TELLING = ("password", "secret", "jaas", "token", "key", "credential", "user.info")
@@ -44,7 +45,8 @@ class Vault:
 
         Replaced in one pass, so that a secret which looks like a reference stays itself. In the
         value of `LOGIN`, one between quotes is written as Java reads it there, so that it may
-        have quotes in it; elsewhere quotes are letters like all others.
+        have quotes in it; in that of `EXTENSIONS`, as librdkafka reads it, so that it may have
+        commas. Elsewhere both are letters like all others.
         """
         secrets: set[str] = set()
 
@@ -52,8 +54,7 @@ class Vault:
             if match[0] == "$${":
                 return "${"
             secret = self._secret(match[1]) if match[0].endswith("}") else _refuse()
-            is_quoted = name == LOGIN and _is_in_quotes(text[: match.start()])
-            spelled = escaped(secret) if is_quoted else secret
+            spelled = _spelled(secret, name, text[: match.start()])
             secrets.update((secret, spelled))
             return spelled
 
@@ -108,6 +109,15 @@ def _refuse() -> str:
     )
 
 
+def _spelled(secret: str, name: str, before: str) -> str:
+    """`secret` as the value of `name` wants it after `before`."""
+    if name == LOGIN and _is_in_quotes(before):
+        return escaped(secret)
+    if name == EXTENSIONS and "=" in re.split(r"(?<!\\),", _REFERENCE.sub("", before))[-1]:
+        return listed(secret)
+    return secret
+
+
 def _is_in_quotes(before: str) -> bool:
     """Whether what comes after `before` stands between quotes."""
     quote, escaped = "", False
@@ -121,13 +131,29 @@ def _is_in_quotes(before: str) -> bool:
 
 def quoted(text: str) -> str:
     """`text` between double quotes as Java reads it there; references in it stay what they are."""
+    return f'"{_outside_references(escaped, text)}"'
+
+
+def extensions(told: Mapping[str, str]) -> str:
+    """The value of `EXTENSIONS`; references in it stay what they are."""
+    pairs = (f"{name}={_outside_references(listed, value)}" for name, value in told.items())
+    return ",".join(pairs)
+
+
+def _outside_references(spell: Callable[[str], str], text: str) -> str:
     parts = re.split(r"(\$\$\{|\$\{[^}]*\})", text)
-    return f'"{"".join(part if index % 2 else escaped(part) for index, part in enumerate(parts))}"'
+    return "".join(part if index % 2 else spell(part) for index, part in enumerate(parts))
 
 
 def escaped(secret: str) -> str:
     """`secret` as it stands between quotes for Java, whose quoted text ends with its line."""
     return re.sub(r"([\\\"'])", r"\\\1", secret).replace("\n", "\\n").replace("\r", "\\r")
+
+
+def listed(value: str) -> str:
+    """`value` as it stands in a list for librdkafka, which would leave out all of a list that it
+    does not understand."""
+    return re.sub(r"([\\,])", r"\\\1", value)
 
 
 def shown(name: str, value: str, secrets: Set[str]) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from evergrid.config import references
 from evergrid.config.mechanism import Mechanism, login
 from evergrid.config.problems import quoted
-from evergrid.config.secrets import Vault
+from evergrid.config.secrets import EXTENSIONS, Vault, extensions
 from evergrid.config.section import Section
 from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, Value
 from evergrid.model.errors import ConfigError
@@ -190,11 +190,11 @@ def _token(section: Section, files: _Files) -> Lines:
         for key, value in given.items()
         if key in words
     }
-    extensions = section.section("extensions")
-    told = {name: extensions.value(name, PROPERTY_VALUE) for name in extensions.names}
+    given_extensions = section.section("extensions")
+    told = {name: given_extensions.value(name, PROPERTY_VALUE) for name in given_extensions.names}
     options |= {f"extension_{name}": value for name, value in told.items()}
     if told:
-        python["sasl.oauthbearer.extensions"] = ",".join(f"{n}={v}" for n, v in told.items())
+        python[EXTENSIONS] = extensions(told)
     if "token_ca" in files:
         path, held = files.read("token_ca")
         options |= _store(held)

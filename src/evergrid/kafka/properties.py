@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from evergrid.config.secrets import EXTENSIONS, listed
 from evergrid.config.settings import Connection
 from evergrid.kafka import jaas, logins, stores
 from evergrid.kafka.words import (
@@ -168,7 +169,7 @@ def _login_options(module: str, options: Mapping[str, str], where: str) -> dict[
         if option in words:
             translated[words[option]] = value
         elif option.startswith(EXTENSION) and module == OAUTH_LOGIN:
-            extensions.append(f"{option.removeprefix(EXTENSION)}={value}")
+            extensions.append(f"{option.removeprefix(EXTENSION)}={listed(value)}")
         else:
             first = USE_SECURITY if module == OAUTH_LOGIN else "Delete the option."
             raise ConfigError(
@@ -177,7 +178,7 @@ def _login_options(module: str, options: Mapping[str, str], where: str) -> dict[
                 remedy=f"{first} Or: {_SPLIT_LOGIN}",
             )
     if extensions:
-        translated["sasl.oauthbearer.extensions"] = ",".join(extensions)
+        translated[EXTENSIONS] = ",".join(extensions)
     return translated
 
 
