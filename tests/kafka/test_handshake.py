@@ -16,6 +16,7 @@ from evergrid.kafka.diagnosis import Step, diagnose, knock, wants_login
 from evergrid.kafka.handshake import Reply, Speech
 from evergrid.kafka.identity import where
 from evergrid.kafka.probe import Pulse, reach
+from evergrid.kafka.secured.authority import Authority
 from evergrid.kafka.secured.broker import SecuredBroker
 from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.model.errors import LinkError
@@ -181,6 +182,24 @@ def test_a_real_broker_is_heard_as_it_is(house: SecuredBroker) -> None:
         found = wants_login(by(bootstrap, ours.protocol))
         assert found is not None
         assert theirs.protocol.value in found.remedy
+
+
+def test_an_authority_with_words_beside_it_is_trusted_or_not_as_it_is(house: SecuredBroker) -> None:
+    bootstrap = house.broker.address(SSL.name)
+    broken = "-----BEGIN CERTIFICATE-----\nü\n-----END CERTIFICATE-----\n"
+    for authority, is_another in (
+        (house.authority.pem, False),
+        (Authority().pem, True),
+        (broken, False),  # which the client tells
+        ("ü", False),
+    ):
+        trust = {
+            "security.protocol": "SSL",
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.certificates": f"# Zürich → 東京\n{authority}",
+        }
+        told = handshake.untrusted(Connection("source", bootstrap, trust))
+        assert bool(told) is is_another
 
 
 @pytest.mark.parametrize("listener", LISTENERS, ids=lambda listener: listener.name)

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from evergrid.config.settings import Connection
 from evergrid.kafka.identity import identity
+from evergrid.kafka.pem import blocks
 from evergrid.kafka.properties import python_properties
 from evergrid.kafka.words import TOKEN_ENDPOINT
 from evergrid.model.errors import ConfigError
@@ -96,7 +97,8 @@ def untrusted_endpoint(connection: Connection) -> str:
 
 
 def _untrusted(connection: Connection, places: Sequence[Address], authority: str) -> str:
-    with contextlib.suppress(ConfigError, OSError):
+    # Python's TLS has errors of its own for settings that it cannot read.
+    with contextlib.suppress(ConfigError, OSError, TypeError, ValueError):
         context = _context(python_properties(connection.renewed()), authority)
         for host, port in places:
             try:
@@ -189,8 +191,8 @@ def _shake_hands(context: ssl.SSLContext, host: str, port: int) -> None:
 
 def _context(given: Mapping[str, str], authority: str) -> ssl.SSLContext:
     """What the Python client trusts, as Python's own TLS has it."""
-    file, text = given.get(f"{authority}.location"), given.get(f"{authority}.pem")
-    context = ssl.create_default_context(cafile=file or None, cadata=text or None)
+    file, text = given.get(f"{authority}.location"), given.get(f"{authority}.pem", "")
+    context = ssl.create_default_context(cafile=file or None, cadata=blocks(text) or text or None)
     if authority != "ssl.ca":
         return context
     if given.get("ssl.endpoint.identification.algorithm") == "none":

@@ -25,6 +25,11 @@ def mended(text: str) -> str:
     return text if found == text else re.sub(r"\s*\n\s*", "\n", found).strip()
 
 
+def blocks(text: str) -> str:
+    """The PEM in `text` without what people write beside it, in whatever letters."""
+    return "\n".join(found[0] for found in _BLOCK.finditer(text))
+
+
 def _block(found: re.Match[str]) -> str:
     label, body = found[1], found[2]
     if _WHOLE.fullmatch(body) or not _BASE64.fullmatch(body):
