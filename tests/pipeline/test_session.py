@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from pyspark.sql import SparkSession
 
+from evergrid.config.secrets import tells
 from evergrid.config.settings import Connection
+from evergrid.pipeline import session
 from evergrid.pipeline.sources import message_stream
 
 SECRET = "canary-of-the-plans"
@@ -26,3 +31,31 @@ def test_plans_show_nothing_that_a_kafka_client_is_given(spark: SparkSession) ->
     assert "kafka.bootstrap.servers=127.0.0.1:1" in plans
     assert plans.count("(redacted)") >= 3
     assert SECRET not in plans
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("spark.hadoop.fs.azure.account.key.mine.dfs.core.windows.net", True),
+        ("fs.azure.account.key.mine.dfs.core.windows.net", True),
+        ("spark.hadoop.fs.s3a.encryption.key", True),
+        ("spark.hadoop.fs.s3a.access.key", True),
+        ("spark.ssl.keyPassword", True),
+        ("spark.ssl.keyStore", True),
+        ("spark.authenticate.secret", True),
+        ("spark.hadoop.fs.gs.auth.service.account.private.key.id", True),
+        ("spark.x.user.info", True),
+        ("spark.ssl.keyStoreType", False),
+        ("spark.x.keystore.location", False),
+        ("spark.app.name", False),
+        *((name, False) for name in (*session._FIXED, *session._DEFAULTS)),
+    ],
+)
+def test_settings_that_are_secret_to_us_are_so_to_spark(name: str, hidden: bool) -> None:
+    pattern = session._hidden({})["spark.redaction.regex"]
+    assert tells(name) is bool(re.search(pattern, name)) is hidden
+
+
+@pytest.mark.parametrize("value", ["monkeys", "users_by_key", "/opt/keys/a.jar:/opt/b.jar"])
+def test_values_are_shown_in_which_a_key_is_a_word_like_others(value: str) -> None:
+    assert not re.search(session._hidden({})["spark.redaction.regex"], value)

@@ -22,6 +22,14 @@ _GIVES = re.compile(r"(?i)(password|secret)\w*\s*=")  # a piece of a login that 
 _HARMLESS = ("location", "type", "file", "algorithm", "class", "client.id", ".ms")
 
 
+# The same two lists for who takes a pattern, whatever the case; of names with dots alone, since
+# Spark looks at values too, in which `key` is a word like all others.
+TELLING_NAMES = (
+    rf"^(?=[\w-]+[.][\w.-]+$)(?!.*(?:{'|'.join(map(re.escape, _HARMLESS))})$)"
+    rf".*(?:{'|'.join(map(re.escape, _TELLING))})"
+)
+
+
 class Revealed(msgspec.Struct, frozen=True):
     """A value with its references replaced, and the secrets that are now in it."""
 

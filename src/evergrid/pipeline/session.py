@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from evergrid.config.secrets import tells
+from evergrid.config.secrets import TELLING_NAMES, tells
 from evergrid.config.settings import Settings
 from evergrid.kafka.jars import Jars
 from evergrid.kafka.java import java_home
@@ -61,10 +61,12 @@ _FIXED: Mapping[str, str] = {
 }
 
 # Spark shows settings and the options of sources and sinks in its UI, in event logs and in the
-# text of its plans. All that Kafka's clients are given is hidden there, and the names that speak
-# of a secret; a user's own patterns are added.
+# text of its plans. All that Kafka's clients are given is hidden there, and whatever has a name
+# that speaks of a secret, or a value such as a command line that does; a user's own patterns are
+# added.
 _HIDDEN: Mapping[str, str] = {
-    "spark.redaction.regex": "(?i)secret|passw|token|access[.]?key|jaas|credential|user[.]info",
+    "spark.redaction.regex": "(?i)secret|passw|token|access[.]?key|jaas|credential|user[.]info|"
+    + TELLING_NAMES,
     "spark.sql.redaction.options.regex": "(?i)url|^kafka[.](?!bootstrap)",
 }
 
