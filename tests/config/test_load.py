@@ -166,3 +166,35 @@ def test_relative_directories_start_from_the_file(tmp_path: Path) -> None:
     assert load(file, {}).data_dir == tmp_path / "var"
     assert load(file, {"EVERGRID_DATA_DIR": "/srv/grid"}).data_dir == Path("/srv/grid")
     assert load(file, {"EVERGRID_DATA_DIR": "here"}).data_dir == file.parent / "here"
+
+
+def test_relative_files_of_properties_start_from_the_file(tmp_path: Path) -> None:
+    folder = tmp_path / "${env:HOME}"
+    folder.mkdir()
+    file = folder / "evergrid.yaml"
+    file.write_text("""\
+kafka:
+  properties: {ssl.truststore.location: ../trust.jks, ssl.keystore.location: /etc/own.p12}
+  java: {ssl.keystore.location: own.p12, client.id: own.p12}
+  python: {ssl.ca.location: probe, ssl.engine.location: libours.so, https.ca.location: ''}
+  control:
+    python: {ssl.ca.location: '${env:CA}', ssl.key.location: ~/own.key}
+""")
+    kafka = load(file, {"CA": "ca.pem"}).kafka
+    assert kafka.source.properties == {
+        "ssl.truststore.location": str(tmp_path / "trust.jks"),
+        "ssl.keystore.location": "/etc/own.p12",
+    }
+    assert kafka.source.java == {
+        "ssl.keystore.location": str(folder / "own.p12"),
+        "client.id": "own.p12",
+    }
+    assert kafka.source.python == {
+        "ssl.ca.location": "probe",
+        "ssl.engine.location": "libours.so",
+        "https.ca.location": "",
+    }
+    assert kafka.control.python == {
+        "ssl.ca.location": "ca.pem",
+        "ssl.key.location": str(Path("~/own.key").expanduser()),
+    }

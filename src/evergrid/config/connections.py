@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from evergrid.config.values import BOOTSTRAP, PROPERTY, PROPERTY_VALUE
 from evergrid.model.errors import ConfigError
 
 _MAPS = ("properties", "java", "python")
+_FILE = ".location"  # how properties end that name a file
+_LIBRARY = "ssl.engine.location"  # except this one, which is looked for as the system does
+_PROBE = "probe"  # librdkafka's word for looking itself
 
 
 class _Given(msgspec.Struct, frozen=True):
@@ -71,7 +75,13 @@ class _Reader:
             section.report("the brokers' addresses have a key of their own", remedy, name)
         text = section.value(name, PROPERTY_VALUE)
         references.reveal(section, name, text, self.vault)
-        return text
+        is_path = name.endswith(_FILE) and name != _LIBRARY and text not in ("", _PROBE)
+        return self._path(text) if is_path and not references.refers(section, name) else text
+
+    def _path(self, text: str) -> str:
+        """A path from where the file is, in which nothing looks like a reference."""
+        path = os.path.normpath(self._base / os.path.expanduser(text))
+        return path.replace("${", "$${")
 
 
 def read_kafka(section: Section, base: Path, vault: Vault) -> Kafka:
