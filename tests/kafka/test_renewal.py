@@ -94,6 +94,19 @@ def test_files_are_taken_when_they_have_stood_still_for_two_looks(tmp_path: Path
     assert [looks.later() for _ in range(3)] == [False, True, False]
 
 
+@pytest.mark.parametrize("option", ["ssl.truststore.location", "oauth.ssl.truststore.location"])
+@pytest.mark.parametrize("java", [False, True])
+def test_files_that_a_login_names_are_taken_too(tmp_path: Path, option: str, java: bool) -> None:
+    trust = tmp_path / "trust.jks"
+    line = f'x.OAuthBearerLoginModule required clientId="me" {option}="{trust}";'
+    lines = {"sasl.jaas.config": line}
+    given = Connection("source", "b:1", java=lines) if java else Connection("source", "b:1", lines)
+    looks = Looks(given)
+    assert not looks.later()
+    trust.write_text("new")
+    assert [looks.later() for _ in range(3)] == [False, True, False]
+
+
 @pytest.mark.parametrize("kind", [ConfigError, LinkError])
 def test_what_cannot_be_made_is_said_once_and_tried_again(
     tmp_path: Path, kind: type[ConfigError | LinkError]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
+from evergrid.config.secrets import LOGIN
 from evergrid.config.settings import Connection
+from evergrid.kafka import jaas
 from evergrid.kafka.clients import LOG
 from evergrid.model.errors import ConfigError, LinkError
 
@@ -85,13 +87,17 @@ class Renewal:
 
     def _look(self) -> _Mark:
         now = self._connection.renewed()
-        files = {
-            value
-            for values in (now.properties, now.java, now.python)
-            for name, value in values.items()
-            if name.endswith(_FILE)
-        }
+        lines = (now.properties, now.java, now.python)
+        files = {file for values in lines for file in _files(values)}
         return now, tuple(_state(file) for file in sorted(files))
+
+
+def _files(values: Mapping[str, str]) -> Iterator[str]:
+    """The files that properties name, and the options of the login among them."""
+    login = jaas.parse(values.get(LOGIN, ""))
+    for name, value in (*values.items(), *(login.options.items() if login else ())):
+        if name.endswith(_FILE):
+            yield value
 
 
 def _state(file: str) -> _State:
