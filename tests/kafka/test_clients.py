@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from collections.abc import Callable
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
@@ -44,6 +45,16 @@ def test_a_value_that_the_client_refuses_is_named(make: object) -> None:
     assert callable(make)
     with pytest.raises(ConfigError, match=r"Kafka connection source: .*socket\.timeout\.ms"):
         make(Connection("source", "b:1", {"request.timeout.ms": "never"}))
+
+
+@pytest.mark.parametrize("make", [clients.producer, clients.consumer, clients.admin])
+@pytest.mark.parametrize(
+    "given", [{"reconnect.backoff.ms": "5000"}, {"reconnect.backoff.max.ms": "200"}], ids=str
+)
+def test_one_of_two_settings_that_belong_together_is_enough(
+    make: Callable[[Connection], object], given: dict[str, str]
+) -> None:
+    make(Connection("source", "b:1", given))
 
 
 def test_a_broker_that_is_down_is_said_to_be_so_within_a_limit(

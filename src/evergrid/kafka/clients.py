@@ -37,7 +37,10 @@ _ANY: Mapping[str, Value] = {
     # Of one request; librdkafka's own minute is longer than a person waits for a sentence.
     "socket.timeout.ms": 20_000,
     "socket.keepalive.enable": True,
-    # librdkafka's 100 would ask a broker that is down twenty times a second.
+}
+# librdkafka's 100 would ask a broker that is down twenty times a second. Both or none: one of ours
+# may not go with one of the user's.
+_RECONNECT: Mapping[str, Value] = {
     "reconnect.backoff.ms": 250,
     "reconnect.backoff.max.ms": 2_000,
 }
@@ -146,6 +149,8 @@ def _settings(
     # Whoever makes a client gets the secrets of now: that is how they are rotated.
     given = python_properties(connection.renewed(), role)
     settings = {**_ANY, **defaults, **given, **overrides}
+    if not _RECONNECT.keys() & settings.keys():
+        settings |= _RECONNECT
     logger = settings.get("logger", LOG)
     settings["logger"] = _quiet(logger) if isinstance(logger, logging.Logger) else logger
     return settings
