@@ -12,6 +12,8 @@ from evergrid.config.settings import Connection
 from evergrid.pipeline.sources import kafka_options
 
 _CHANGE = ("topic", "key", "value")
+# Java refuses a delivery that has less time than its waiting and its request together.
+_TIMES = frozenset(("kafka.linger.ms", "kafka.delivery.timeout.ms"))
 
 
 class ChangelogSink:
@@ -42,7 +44,10 @@ class ChangelogSink:
         """One batch job; returns when the last change is written."""
         writer = changes.select(*_CHANGE).write.format("kafka").options(**self._options)
         # History is written for throughput: fuller requests instead of earlier ones.
-        writer.option("kafka.linger.ms", "20").option("kafka.batch.size", "262144").save()
+        writer = writer.option("kafka.batch.size", "262144")
+        if not _TIMES & self._options.keys():
+            writer = writer.option("kafka.linger.ms", "20")
+        writer.save()
 
 
 def _in_real_time(writer: DataStreamWriter, batch_seconds: int) -> DataStreamWriter:
