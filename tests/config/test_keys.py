@@ -46,7 +46,8 @@ CASES: dict[str, tuple[str, str, str]] = {
     "key with other signs": (
         "  users:\n",
         "  my users: {}\n  users:\n",
-        "2: sources: found a key that is not made of a-z, A-Z, 0-9, dots, _ and -. Rename it, or: "
+        "2: sources: found a key that is not made of a-z, A-Z, 0-9, dots, slashes, _ and -. "
+        "Rename it, or: "
         "Put a blank after ':', and quotes around a value that has commas or colons in it.",
     ),
     "key not a word": (

@@ -18,7 +18,7 @@ from evergrid.config.problems import ConfigProblems, Path, Place, Problem, Probl
 _STANDARD_TAGS = "tag:yaml.org,2002:"
 _NULL_TAG = "tag:yaml.org,2002:null"
 _QUOTE_IT = "Put quotes around a value that starts with a sign such as ! * & % @."
-_KEY = re.compile(r"[A-Za-z0-9_.-]+")
+_KEY = re.compile(r"[A-Za-z0-9_./-]+")
 SLIPS = "Put a blank after ':', and quotes around a value that has commas or colons in it."
 _CHECK = f"Check the indentation and the brackets near this line. {_QUOTE_IT}"
 
@@ -131,7 +131,7 @@ class _Converter:
             key = self._scalar(key_node, path).text
             if not _KEY.fullmatch(key):
                 # Not repeated: after `password:hunter2` it holds what nobody may read.
-                what = "found a key that is not made of a-z, A-Z, 0-9, dots, _ and -"
+                what = "found a key that is not made of a-z, A-Z, 0-9, dots, slashes, _ and -"
                 self._problems.add(here, path, what, f"Rename it, or: {SLIPS}")
                 continue
             if key in entries:

@@ -6,6 +6,7 @@ down, a source that cannot be reached, or a machine that is too busy.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Mapping
 
@@ -15,7 +16,7 @@ from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation
 from evergrid.orchestrator.decide import changed_topic, grown_topics, missing_topics
 from evergrid.orchestrator.generations import now
-from evergrid.pipeline.failures import Cause, Failure, cause_of
+from evergrid.pipeline.failures import DISK_FULL, Cause, Failure, cause_of
 from evergrid.pipeline.freshness import Freshness
 from evergrid.pipeline.plan import Plan
 from evergrid.pipeline.reading import Reading
@@ -28,6 +29,7 @@ _LONGEST_WAIT_SECONDS = 30.0
 # a way nobody has named.
 _MOST_FALLS = 5
 _CALM_SECONDS = 120.0  # a query that ran this long starts again with the shortest wait
+_LEAST_ROOM_BYTES = 64 << 20
 _STEADY_SECONDS = 15.0  # what falls again for the same reason has fallen by then
 _OLD_SECONDS = 30.0  # what has not been read for so long makes a table old
 
@@ -98,7 +100,7 @@ class Supervisor:
         self._queries.stop_all()
 
     def _look_at_queries(self) -> str:
-        for failure in self._queries.failures():
+        for failure in map(self._with_its_cause, self._queries.failures()):
             if failure.cause is Cause.LOST:
                 told = f"query {failure.query} lost its input or its state ({failure.text})"
                 return self._another_topic() or told
@@ -169,6 +171,13 @@ class Supervisor:
             return
         self._freshness.look()
         self._fresh_at = self._freshness.at
+
+    def _with_its_cause(self, failure: Failure) -> Failure:
+        """Without room on the disk a state cannot even be read, and Spark does not say why."""
+        folder = self._plan.settings.data_dir
+        if shutil.disk_usage(folder).free > _LEAST_ROOM_BYTES:
+            return failure
+        return Failure(failure.query, Cause.UNWRITTEN, f"{DISK_FULL}: {folder}")
 
     def _is_unsteady(self) -> bool:
         """Whether a query is down, or was until just now; asked by another thread, too."""

@@ -47,7 +47,14 @@ def bootstrap(plan: Plan, report: Report) -> None:
     Whatever `report` raises ends it; so does `call_off`, from another thread.
     """
     shutil.rmtree(plan.folder, ignore_errors=True)
-    claim(plan.folder, plan.generation)
+    try:
+        claim(plan.folder, plan.generation)
+    except OSError as error:
+        raise LinkError(
+            f"could not be made: {error.strerror}",
+            where=f"directory {plan.folder}",
+            remedy="Make room on its disk, or correct its rights.",
+        ) from None
     group = _job_group(plan)
     with told_plainly("prepare the past"):
         plan.spark.sparkContext.setJobGroup(group, group, interruptOnCancel=True)

@@ -17,7 +17,7 @@ from evergrid.pipeline.refusals import REFUSED, refusals
 
 _WRAPPERS = ("SparkException", "StreamingQueryException", "QueryExecutionException")
 _LONGEST = 200
-_DISK_FULL = "No space left on device"
+DISK_FULL = "No space left on device"
 
 
 class Cause(enum.Enum):
@@ -63,7 +63,7 @@ _LOST = (
 # A write that failed has changed nothing, so the same query can try again. So it is with what
 # Kafka refused, in Java's words or already in ours.
 _UNWRITTEN = (
-    _DISK_FULL,
+    DISK_FULL,
     "WRITE_FAILURE",
     "CANNOT_WRITE",
     "CANNOT_COMMIT",
@@ -105,8 +105,8 @@ def cause_of(text: str) -> Cause:
 
 def _gist(text: str) -> str:
     """The reason on one line: Spark wraps the exception that tells it in many that do not."""
-    if _DISK_FULL in text:
-        return _DISK_FULL
+    if DISK_FULL in text:
+        return DISK_FULL
     refused = refusals.sentence(text)
     if refused is not None:
         return refused
