@@ -31,7 +31,7 @@ _ANSWER_SECONDS = 1.0
 _RETRY_SECONDS = 1.0
 
 
-class Key(msgspec.Struct, frozen=True):
+class Key(msgspec.Struct, frozen=True, cache_hash=True):
     """Which changelog: a later topic of the same name has another id, and one that is read by
     another contract is another table."""
 
