@@ -41,7 +41,7 @@ def generation(
         },
         tables={
             table.name: TableTopic(table, f"g{number}.{table.name}", 1)
-            for table in (*settings.raw_tables(), *settings.joined_tables())
+            for table in settings.generation_tables()
         },
         times=Times(created=1, ended=ended),
     )

@@ -39,6 +39,9 @@ class SystemTables(msgspec.Struct, frozen=True):
     tables: Mapping[str, TableTopic]
 
 
+OLD_SECONDS = 30.0  # what has not been brought up to date for so long is said to be old
+
+
 class Behind(msgspec.Struct, frozen=True):
     """Since when the tables lack something, in microseconds since the epoch, and a sentence.
 

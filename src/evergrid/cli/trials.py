@@ -265,6 +265,6 @@ def _own_specs(settings: Settings) -> list[NewTopicSpec]:
         changelog_spec(name, own, quarantine.retention, limits),
         *(
             changelog_spec(table_topic(own.prefix, 1, table.name), own, table.retention, limits)
-            for table in (*settings.raw_tables(), *settings.joined_tables())
+            for table in settings.generation_tables()
         ),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,16 +9,15 @@ import msgspec
 
 from evergrid.config import references
 from evergrid.config.document import Scalar
-from evergrid.config.secrets import Vault
+from evergrid.config.secrets import LOCATION, Vault
 from evergrid.config.section import Section
 from evergrid.config.security import Lines, read_security
 from evergrid.config.settings import Connection, Kafka, Written
-from evergrid.config.values import BOOTSTRAP, PROPERTY, PROPERTY_VALUE
+from evergrid.config.values import BOOTSTRAP, PROPERTY, PROPERTY_VALUE, from_base
 from evergrid.model.errors import ConfigError
 
 _MAPS = ("properties", "java", "python")
-_FILE = ".location"  # how properties end that name a file
-_LIBRARY = "ssl.engine.location"  # except this one, which is looked for as the system does
+_LIBRARY = "ssl.engine.location"  # no file of ours: it is looked for as the system does
 _PROBE = "probe"  # librdkafka's word for looking itself
 
 
@@ -75,13 +73,12 @@ class _Reader:
             section.report("the brokers' addresses have a key of their own", remedy, name)
         text = section.value(name, PROPERTY_VALUE)
         references.reveal(section, name, text, self.vault)
-        is_path = name.endswith(_FILE) and name != _LIBRARY and text not in ("", _PROBE)
+        is_path = name.endswith(LOCATION) and name != _LIBRARY and text not in ("", _PROBE)
         return self._path(text) if is_path and not references.refers(section, name) else text
 
     def _path(self, text: str) -> str:
         """A path from where the file is, in which nothing looks like a reference."""
-        path = os.path.normpath(self._base / os.path.expanduser(text))
-        return path.replace("${", "$${")
+        return str(from_base(self._base, text)).replace("${", "$${")
 
 
 def read_kafka(section: Section, base: Path, vault: Vault) -> Kafka:

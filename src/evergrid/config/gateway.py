@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from evergrid.config.addresses import ASKED_FOR, HIGHEST_PORT, LISTEN, ORIGIN
@@ -10,7 +9,7 @@ from evergrid.config.amounts import memory, moment
 from evergrid.config.lists import listed
 from evergrid.config.section import Section
 from evergrid.config.settings import Gateway, GatewayLimits, Tls
-from evergrid.config.values import BOOLEAN, FILE, duration, whole
+from evergrid.config.values import BOOLEAN, FILE, duration, from_base, whole
 
 KEY_FILE = "keys.yaml"
 
@@ -39,7 +38,7 @@ def _read_tls(section: Section, base: Path) -> Tls | None:
 
 
 def _file(section: Section, key: str, base: Path) -> Path:
-    return Path(os.path.normpath(base / os.path.expanduser(section.value(key, FILE))))
+    return from_base(base, section.value(key, FILE))
 
 
 def _read_limits(section: Section) -> GatewayLimits:

@@ -32,6 +32,7 @@ from evergrid.config.values import (
     SETTING,
     choice,
     duration,
+    from_base,
     whole,
 )
 from evergrid.model.errors import ConfigError
@@ -100,8 +101,7 @@ def _read(root: Section, file: Path | None, base: Path, vault: Vault) -> Setting
     joins = read_joins(root.section("joins"), sources)
     system_tables = read_system_tables(root.section("system_tables"))
     tables = read_table_names(root)
-    directory = os.path.expanduser(root.value("data_dir", DIRECTORY))
-    data_dir = Path(os.path.normpath(base / directory))
+    data_dir = from_base(base, root.value("data_dir", DIRECTORY))
     return Settings(
         file=file,
         data_dir=data_dir,

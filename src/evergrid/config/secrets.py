@@ -14,6 +14,7 @@ from evergrid.model.errors import ConfigError
 HIDDEN = "(hidden)"
 LOGIN = "sasl.jaas.config"  # the one property whose value has quotes of its own
 EXTENSIONS = "sasl.oauthbearer.extensions"  # and the one that is a list of names and values
+LOCATION = ".location"  # how properties end that name a file
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
 _TELLING = ("password", "secret", "jaas", "token", "key", "credential", "user.info")

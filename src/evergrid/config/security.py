@@ -18,7 +18,7 @@ from evergrid.config.mechanism import Mechanism, login
 from evergrid.config.problems import quoted
 from evergrid.config.secrets import EXTENSIONS, Vault, extensions
 from evergrid.config.section import Section
-from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, Value
+from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, Value, from_base
 from evergrid.model.errors import ConfigError
 
 _PEM = "-----BEGIN"
@@ -109,7 +109,7 @@ class _Files:
         """The file under `key`: its path as written, and a reference to what it holds."""
         given = os.path.expanduser(self._section.value(key, FILE))
         if not references.refers(self._section, key):
-            path = os.path.normpath(self._base / given)
+            path = str(from_base(self._base, given))
             return path, self._held(key, path, path)
         found = references.reveal(self._section, key, given, self._vault)
         if _PEM in found:

@@ -272,6 +272,10 @@ class Settings(msgspec.Struct, frozen=True):
             for join in self.joins.values()
         )
 
+    def generation_tables(self) -> tuple[Table, ...]:
+        """The tables that each generation has of its own."""
+        return (*self.raw_tables(), *self.joined_tables())
+
     def system(self) -> tuple[Table, ...]:
         """The tables that belong to no generation."""
         return (self.quarantine(), self.control_raw(), self.orchestrator_status())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime
 import enum
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from evergrid.config.secrets import HIDDEN
@@ -144,6 +146,11 @@ MASTER = _text(
     "local, yarn, or an address that starts with spark:// or k8s://",
     "Write local to run Spark in this process; Evergrid finds the number of slots itself.",
 )
+
+
+def from_base(base: Path, text: str) -> Path:
+    """A path that was given as text, from the configuration's directory if it is relative."""
+    return Path(os.path.normpath(base / os.path.expanduser(text)))
 
 
 def one_of(options: Iterable[str], kind: str = "one of") -> Value[str]:

@@ -82,7 +82,7 @@ class Scene(msgspec.Struct, frozen=True):
     @property
     def tables(self) -> tuple[str, ...]:
         settings = self.settings
-        tables = (*settings.raw_tables(), *settings.joined_tables(), settings.quarantine())
+        tables = (*settings.generation_tables(), settings.quarantine())
         return tuple(table.name for table in tables)
 
     @property

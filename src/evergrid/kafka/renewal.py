@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
-from evergrid.config.secrets import LOGIN
+from evergrid.config.secrets import LOCATION, LOGIN
 from evergrid.config.settings import Connection
 from evergrid.kafka import jaas
 from evergrid.kafka.clients import LOG
@@ -18,7 +18,6 @@ _State = tuple[int, ...]
 _Mark = tuple[Connection, tuple[_State, ...]]
 _Made = TypeVar("_Made")
 
-_FILE = ".location"  # how properties end that name a file; both clients read it when they are made
 LOOK_SECONDS = 1.0  # between looks, however often somebody asks
 AGAIN_SECONDS = 5.0  # after a client could not be made
 _KEPT = "Until then the client that was made before is used."
@@ -93,10 +92,11 @@ class Renewal:
 
 
 def _files(values: Mapping[str, str]) -> Iterator[str]:
-    """The files that properties name, and the options of the login among them."""
+    """The files that properties name, and the options of the login among them: both clients read
+    them when they are made."""
     login = jaas.parse(values.get(LOGIN, ""))
     for name, value in (*values.items(), *(login.options.items() if login else ())):
-        if name.endswith(_FILE):
+        if name.endswith(LOCATION):
             yield value
 
 

@@ -24,7 +24,7 @@ _LIVE = (State.PREPARING, State.READY, State.CURRENT, State.RETIRING)
 
 def is_of(generation: Generation, settings: Settings) -> bool:
     """Whether the generation is what the settings ask for."""
-    tables = {one.name: one for one in (*settings.raw_tables(), *settings.joined_tables())}
+    tables = {one.name: one for one in settings.generation_tables()}
     return (
         generation.sources == settings.sources
         and generation.joins == settings.joins

@@ -44,7 +44,7 @@ def begin(
 ) -> Generation:
     """A generation that reads the sources as they are now, with empty changelogs."""
     own = settings.internal_topics
-    tables = (*settings.raw_tables(), *settings.joined_tables())
+    tables = settings.generation_tables()
     placed = {table.name: _placed(settings, number, table) for table in tables}
     topics.delete(settings.kafka.internal, [table.topic for table in placed.values()])
     topics.create(

@@ -10,7 +10,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 
-from evergrid.changelog.manifest import Behind
+from evergrid.changelog.manifest import OLD_SECONDS, Behind
 from evergrid.kafka.topics import TopicInfo, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation
@@ -31,7 +31,6 @@ _MOST_FALLS = 5
 _CALM_SECONDS = 120.0  # a query that ran this long starts again with the shortest wait
 _LEAST_ROOM_BYTES = 64 << 20
 _STEADY_SECONDS = 15.0  # what falls again for the same reason has fallen by then
-_OLD_SECONDS = 30.0  # what has not been read for so long makes a table old
 
 
 class Supervisor:
@@ -73,7 +72,7 @@ class Supervisor:
     @property
     def behind(self) -> Behind:
         """Since when its tables are old, and why; no word of topics, as everyone reads it."""
-        if now() - self._fresh_at < _OLD_SECONDS * 1e6:
+        if now() - self._fresh_at < OLD_SECONDS * 1e6:
             return Behind()
         if self._trouble:
             why = "The pipeline cannot read its sources; its log says why."

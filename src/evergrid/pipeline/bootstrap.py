@@ -47,14 +47,7 @@ def bootstrap(plan: Plan, report: Report) -> None:
     Whatever `report` raises ends it; so does `call_off`, from another thread.
     """
     shutil.rmtree(plan.folder, ignore_errors=True)
-    try:
-        claim(plan.folder, plan.generation)
-    except OSError as error:
-        raise LinkError(
-            f"could not be made: {error.strerror}",
-            where=f"directory {plan.folder}",
-            remedy="Make room on its disk, or correct its rights.",
-        ) from None
+    claim(plan.folder, plan.generation)
     group = _job_group(plan)
     with told_plainly("prepare the past"):
         plan.spark.sparkContext.setJobGroup(group, group, interruptOnCancel=True)

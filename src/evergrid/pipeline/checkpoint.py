@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from evergrid.model.errors import DataError
+from evergrid.model.errors import DataError, LinkError
 from evergrid.model.generation import Generation
 from evergrid.pipeline.plan import INGEST, Plan
 from evergrid.pipeline.sources import Offsets
@@ -15,9 +15,16 @@ _OWNER = "owner"  # of a generation's folder
 
 
 def claim(folder: Path, generation: Generation) -> None:
-    """Begin a generation's folder."""
-    folder.mkdir(parents=True)
-    (folder / _OWNER).write_text(_name(generation))
+    """Begin a generation's folder; LinkError when the disk does not take it."""
+    try:
+        folder.mkdir(parents=True)
+        (folder / _OWNER).write_text(_name(generation))
+    except OSError as error:
+        raise LinkError(
+            f"could not be made: {error.strerror}",
+            where=f"directory {folder}",
+            remedy="Make room on its disk, or correct its rights.",
+        ) from None
 
 
 def belongs(folder: Path, generation: Generation) -> bool:

@@ -100,7 +100,7 @@ class HandwrittenPipeline:
     def prepare(self, number: int) -> Generation:
         """A generation with empty changelogs, not current yet."""
         settings = self._settings
-        tables = (*settings.raw_tables(), *settings.joined_tables())
+        tables = settings.generation_tables()
         placed = {table.name: self._placed(number, table) for table in tables}
         topics.create(self._connection, [self._spec(table) for table in placed.values()])
         generation = Generation(

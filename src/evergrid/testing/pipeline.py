@@ -35,7 +35,7 @@ def generation_of(
     """A generation of what a control message asks for, over these settings."""
     if wanted:
         settings = asked(settings, read_request(json.dumps(wanted).encode(), settings))
-    tables = (*settings.raw_tables(), *settings.joined_tables())
+    tables = settings.generation_tables()
     return Generation(
         number=number,
         state=state,

@@ -15,7 +15,7 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.changelog.feed import Followed, Key, Reached
-from evergrid.changelog.manifest import Manifest
+from evergrid.changelog.manifest import OLD_SECONDS, Manifest
 from evergrid.gateway.tables.deliveries import TableInfo
 from evergrid.gateway.tables.hub import Condition, Hub, no_such_table
 from evergrid.gateway.tables.pipeline import PipelineInfo, pipeline_info
@@ -28,7 +28,6 @@ from evergrid.store.table import TableStore
 _SILENT_SECONDS = 20.0
 _LONG_SECONDS = 120.0
 _GRACE_SECONDS = 6.0
-_OLD_SECONDS = 30.0  # what nobody has written for so long is old
 
 # Rows to upsert, or ids to delete, in the order of the changelog.
 Segment: TypeAlias = pa.RecordBatch | Sequence[str]
@@ -219,9 +218,10 @@ class Keeper:
         if not shown or current is None or shown == current.number:
             return None
         before = manifest.generations.get(shown)
-        lost = before if before is not None and before.state is State.FAILED else None
-        since = lost.times.ended if lost else current.times.current
-        if time.time_ns() // 1000 - since < _OLD_SECONDS * 1e6:
+        since = current.times.current
+        if before is not None and before.state is State.FAILED:
+            since = before.times.ended
+        if time.time_ns() // 1000 - since < OLD_SECONDS * 1e6:
             return None
         return Condition(Live.STALE, f"Generation {current.number} is being loaded.", since)
 

@@ -167,12 +167,8 @@ class SecuredBroker:
         administration.reload_file(self.administration(), setting, file)
         host, _, port = self.broker.address(listener.name).partition(":")
         deadline = time.monotonic() + _RELOAD_SECONDS
-        in_a_row = 0
-        while in_a_row < _CONNECTIONS:
-            if ssl.get_server_certificate((host, int(port))) == shown:
-                in_a_row += 1
-                continue
-            in_a_row = 0
+        address = host, int(port)
+        while any(ssl.get_server_certificate(address) != shown for _ in range(_CONNECTIONS)):
             if time.monotonic() > deadline:
                 raise LinkError(
                     f"the listener {listener.name} shows its old certificate",
