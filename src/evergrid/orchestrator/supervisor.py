@@ -99,7 +99,10 @@ class Supervisor:
         self._queries.stop_all()
 
     def _look_at_queries(self) -> str:
-        for failure in map(self._with_its_cause, self._queries.failures()):
+        for fallen in self._queries.failures():
+            if fallen.query in self._due:
+                continue  # judged by what was so when it fell
+            failure = self._with_its_cause(fallen)
             if failure.cause is Cause.LOST:
                 told = f"query {failure.query} lost its input or its state ({failure.text})"
                 return self._another_topic() or told
@@ -125,8 +128,6 @@ class Supervisor:
             self._restart_later(Failure(name, cause_of(error.what), error.what))
 
     def _restart_later(self, failure: Failure) -> None:
-        if failure.query in self._due:
-            return
         ran = self._queries.seconds_since_start(failure.query)
         if ran > _CALM_SECONDS:
             self._waits.pop(failure.query, None)
