@@ -84,12 +84,14 @@ class TopicReader:
                 records.append(record)
             elif error.code() == KafkaError._PARTITION_EOF:
                 self._at_end(message)
+            elif error.code() in SHUT_OUT:
+                self._ear.follows(error)
             elif not error.retriable() and error.code() not in _PASSING:
                 topic = message.topic()
                 raise clients.link_error(
                     self._connection, f"read topic {topic}" if topic else "read", error
                 )
-        if not first:
+        if not records:
             self._listen()
         return records
 
@@ -107,8 +109,9 @@ class TopicReader:
     def _listen(self) -> None:
         """A client that is shut out tries on for ever and gives no message that would say so.
 
-        What was heard may be of one broker among many, or of a token that is not needed yet, so it
-        counts when nobody answers this client. For a broker that is not there it waits.
+        What was heard may be of one broker among many, of a token that is not needed yet, or of one
+        that expired on its way; so it counts when nobody answers this client. For a broker that is
+        not there it waits.
         """
         heard = self._ear.heard
         if heard is None:

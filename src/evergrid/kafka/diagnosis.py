@@ -60,9 +60,14 @@ _NO_TOKEN = (
 _TOKEN_EXPIRED = ("unexpired token", "expired token", "token expired")
 _TOKEN_REFUSED = ("invalid_client", "unauthorized_client", "invalid_scope", "response code 4")
 _UNTRUSTED = ("verify result", "PKIX", "certificate verify failed", "could not be verified")
-_BAD_TOKEN = ("invalid_token",)
 _MECHANISM = ("Unsupported SASL mechanism", "not enabled in the server")
-_BAD_LOGIN = ("Authentication failed", "invalid credentials", "SaslAuthenticationException")
+_BAD_LOGIN = (
+    "Authentication failed",
+    "Authentication failure",
+    "invalid credentials",
+    "invalid_token",
+    "SaslAuthenticationException",
+)
 _CERTIFICATE = (
     "alert bad certificate",
     "alert certificate",
@@ -93,7 +98,7 @@ def diagnose(connection: Connection, reason: str) -> Trouble | None:
         return Trouble(Step.RIGHT, f"{_principal(who)} has no right to{_on(reason)}", _ASK)
     if who.mechanism == "OAUTHBEARER" and _has(reason, _NO_TOKEN):
         return _no_token(connection, reason)
-    if who.mechanism and _has(reason, (*_MECHANISM, *_BAD_TOKEN, *_BAD_LOGIN)):
+    if who.mechanism and _has(reason, (*_MECHANISM, *_BAD_LOGIN)):
         return _no_login(connection, who, reason)
     if who.protocol.endswith("SSL") and _has(reason, (*_CERTIFICATE, *_UNTRUSTED, *_NO_TLS)):
         return _no_tls(connection, reason)
@@ -201,7 +206,7 @@ def _no_login(connection: Connection, who: Identity, reason: str) -> Trouble:
         known = known.partition(" (after")[0]
         what = f"the broker does not offer {who.mechanism}" + (f" but {known}" if known else "")
         return Trouble(Step.LOGIN, what, f"Correct sasl.mechanism {_SETTINGS}.")
-    if _has(reason, _BAD_TOKEN):
+    if who.mechanism == "OAUTHBEARER":
         what = f"the broker does not take the token of {who.principal}"
         remedy = f"{_CLOCKS} Then compare issuer, audience and scope with what the brokers expect."
         return _at_endpoint(connection) or Trouble(Step.LOGIN, what, remedy)

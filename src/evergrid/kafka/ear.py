@@ -25,6 +25,13 @@ SILENCE = (
 )
 
 
+# What says no more than that a login was broken off.
+_BROKEN_OFF = (
+    "mechanism handshake failed: Local: Broker transport failure",
+    "mechanism handshake failed: Broker: Request not valid in current SASL state",
+)
+
+
 class Ear:
     """An `error_cb` that keeps the newest reason; the client's `poll` hands it over."""
 
@@ -32,8 +39,14 @@ class Ear:
         self._heard: KafkaError | None = None
 
     def __call__(self, error: KafkaError) -> None:
-        # "All brokers are down" follows each reason and says less than the reason.
-        if self._heard is None or error.code() != ALL_DOWN:
+        if error.code() == ALL_DOWN or any(words in error.str() for words in _BROKEN_OFF):
+            self.follows(error)
+        else:
+            self._heard = error
+
+    def follows(self, error: KafkaError) -> None:
+        """Hear what follows each reason and says less: it counts where there is no reason."""
+        if self._heard is None or self._heard.code() == ALL_DOWN:
             self._heard = error
 
     @property

@@ -59,10 +59,12 @@ class Pulse:
 
     def feel(self, seconds: float) -> Reached | None:
         """Who answers within `seconds`, or None."""
-        try:
-            reached = _ask(self._admin, seconds)
-        except KafkaException:
-            self._admin.poll(0)  # hands over what was heard
+        reached = self._ask(seconds)
+        heard = self._ear.heard
+        if reached is None and heard is not None and heard.code() in SHUT_OUT:
+            # A token may have expired on its way; who is shut out gets no answer the second time.
+            reached = self._ask(seconds)
+        if reached is None:
             self._listen()
             return None
         self._ear.forget()
@@ -74,6 +76,14 @@ class Pulse:
         if self._found is None:
             return f"{where(self._connection)} does not answer."
         return explained(self._connection, "connect", self._found).sentence()
+
+    def _ask(self, seconds: float) -> Reached | None:
+        try:
+            return _ask(self._admin, seconds)
+        except KafkaException:
+            return None
+        finally:
+            self._admin.poll(0)  # hands over what was heard
 
     def _listen(self) -> None:
         now = time.monotonic()

@@ -30,6 +30,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
+from evergrid.kafka.diagnosis import ShutOut, Step
 from evergrid.kafka.ear import Ear
 from evergrid.kafka.identity import where
 from evergrid.kafka.properties import python_properties
@@ -52,6 +53,7 @@ _MOVING = (  # a broker that has just started, or a partition between two leader
     KafkaError.FENCED_LEADER_EPOCH,
     KafkaError.UNKNOWN_LEADER_EPOCH,
     KafkaError.OFFSET_NOT_AVAILABLE,
+    KafkaError._NOENT,  # the client's own word for a partition without a leader
 )
 _NONE = -1  # the offset of "no message at or after that time"
 
@@ -181,13 +183,23 @@ class TopicWatch:
         return self._ask(lambda asker: asker.places(names, _LATEST)[0])
 
     def _ask(self, question: Callable[[_Asker], _Answer]) -> _Answer:
-        self._asker = self._renewal.renew(self._new) or self._asker or self._new()
-        try:
-            answer = question(self._asker)
-        except LinkError:
-            self._asker = None  # whatever it remembers, the next one finds out for itself
-            raise
-        self._asker.forget()
+        fresh = self._renewal.renew(self._new)
+        asker, self._asker = fresh or self._asker, None
+        if asker is not None:
+            try:
+                return self._answered(asker, question)
+            except ShutOut as error:
+                # Its token may have expired on its way: a new one begins with a new token.
+                if error.step is not Step.LOGIN:
+                    raise
+        return self._answered(self._new(), question)
+
+    def _answered(self, asker: _Asker, question: Callable[[_Asker], _Answer]) -> _Answer:
+        """Its answer, and then it is kept: whatever one remembers that failed, the next one finds
+        out for itself."""
+        answer = question(asker)
+        asker.forget()
+        self._asker = asker
         return answer
 
     def _new(self) -> _Asker:
