@@ -92,6 +92,13 @@ def test_an_expired_certificate_is_not_called_untrusted(tmp_path: Path, users: T
     assert "ca=" not in str(error)
 
 
+def test_who_forgets_the_s_is_told(tmp_path: Path, users: Table) -> None:
+    with serving(tmp_path, users, certified(tmp_path, Authority())) as gateway:
+        error = asyncio.run(refusal(f"ws://127.0.0.1:{gateway.port}", gateway.secret))
+    assert isinstance(error, Unreachable)
+    assert "Write the address with https:// if the gateway has TLS" in str(error)
+
+
 def test_a_certificate_for_another_name_is_not_called_untrusted(
     tmp_path: Path, users: Table
 ) -> None:

@@ -169,6 +169,19 @@ def test_a_broker_that_is_gone_is_not_said_to_speak_no_tls() -> None:
     assert found.step is Step.HOST
 
 
+@pytest.mark.parametrize("alert", ["certificate_unknown", "bad_certificate", "unknown_ca"])
+def test_javas_own_alert_is_told_from_the_brokers(house: SecuredBroker, alert: str) -> None:
+    """Java, from some version on, puts what it would send itself in front of why."""
+    connection = house.connection(SSL, "anna")
+    own = f"SSLHandshakeException: ({alert}) PKIX path building failed: unable to find valid"
+    found = diagnose(connection, own)
+    assert found is not None
+    assert "the broker's certificate is not trusted here" in found.what
+    found = diagnose(connection, f"SSLHandshakeException: ({alert}) Received fatal alert: {alert}")
+    assert found is not None
+    assert "a certificate from us" in found.what
+
+
 def test_a_real_broker_is_heard_as_it_is(house: SecuredBroker) -> None:
     for listener in LISTENERS:
         connection = house.connection(listener, "anna")

@@ -75,6 +75,12 @@ def test_a_certificates_owner_is_named(tmp_path: Path) -> None:
         Connection(
             "source", "b:1", {"sasl.jaas.config": f"{OAUTH} required clientSecret='hush-hush';"}
         ),
+        # The password is `one"hush-hush`: Java quotes a piece of what it cannot read.
+        Connection(
+            "source",
+            "b:1",
+            java={"sasl.jaas.config": f'{PLAIN} required password="one"hush-hush";'},
+        ),
     ],
 )
 def test_no_text_keeps_a_secret_however_it_was_written(connection: Connection) -> None:

@@ -159,11 +159,11 @@ def test_javas_words_become_the_python_clients(
         ({"ssl.cipher.suites": "X"}, r"ssl\.cipher\.suites: .*OpenSSL's"),
         (
             {"ssl.truststore.location": "/t.jks", "ssl.truststore.password": "hush"},
-            r"type JKS: /t\.jks cannot be read.*keytool.*set the type to PEM",
+            r"ssl\.truststore\.location: /t\.jks cannot be read",
         ),
         (
             {"ssl.keystore.type": "jks", "ssl.keystore.location": "/t.jks"},
-            r"type JKS.*keytool.*PEM or PKCS12",
+            r"ssl\.keystore\.location: /t\.jks cannot be read",
         ),
         (
             {"ssl.truststore.type": "PEM", "ssl.truststore.password": "hush"},
@@ -232,8 +232,15 @@ def test_javas_words_become_the_python_clients(
         ),
         (
             {"sasl.jaas.config": f"{OAUTH} required clientId=u ssl.truststore.location='/t.jks';"},
-            r"property ssl\.truststore\.type: .*type JKS: /t\.jks cannot be read.*PEM",
+            r"property ssl\.truststore\.location: /t\.jks cannot be read.*Correct the path",
         ),
+        ({"sasl.mechanisms": "hush"}, r"Python client's word, .*Write sasl\.mechanism, without"),
+        (
+            {"sasl.password": "hush"},
+            r"Python client's word, .*Write sasl\.mechanism and sasl\.jaas",
+        ),
+        ({"ssl.ca.location": "hush"}, r"Python client's word, .*Use kafka\.security\.ca"),
+        ({"kafka.sasl.mechanism": "hush"}, r"with kafka in front.*Write sasl\.mechanism\."),
     ],
 )
 def test_what_has_no_translation_is_refused_by_name_and_without_its_value(
@@ -268,6 +275,8 @@ def test_java_is_given_what_the_user_wrote_but_not_what_evergrid_decides() -> No
     jaas = f'{PLAIN} required username="u" password="p";'
     given = Connection("source", "broker:9092", {"sasl.jaas.config": jaas})
     assert java_properties(given)["sasl.jaas.config"] == jaas
+    with pytest.raises(ConfigError, match="not a login that Java would understand"):
+        java_properties(Connection("source", "broker:9092", {"sasl.jaas.config": f"{jaas}hush"}))
     with pytest.raises(ConfigError, match=r"auto\.offset\.reset: cannot be set"):
         java_properties(Connection("source", "broker:9092", {"auto.offset.reset": "latest"}))
 

@@ -120,6 +120,27 @@ def test_strimzis_handler_may_be_left_out() -> None:
     assert java(lines)["sasl.login.callback.handler.class"] == HANDLER
 
 
+def test_the_line_of_kafkas_own_documentation_is_taken() -> None:
+    """With an option that says what both clients do anyway."""
+    line = f'{OAUTH} required clientId="grid" clientSecret="s" scope="kafka" ssl.protocol="SSL" ;'
+    given = {"sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url": ENDPOINT}
+    found = python({**given, "sasl.jaas.config": line})
+    assert found == {**PYTHON, "sasl.oauthbearer.client.secret": "s"}
+
+
+def test_databricks_names_of_kafkas_classes_are_taken() -> None:
+    line = f"kafkashaded.{OAUTH} required clientId=grid clientSecret=s scope=kafka;"
+    given = {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": ENDPOINT,
+        "sasl.jaas.config": line,
+        "sasl.login.callback.handler.class": f"kafkashaded.{HANDLER}",
+    }
+    assert python(given) == {**PYTHON, "sasl.oauthbearer.client.secret": "s"}
+    assert java(given)["sasl.login.callback.handler.class"] == HANDLER
+    assert login(java(given)) == {"clientId": "grid", "clientSecret": "s", "scope": "kafka"}
+
+
 def test_who_gives_strimzis_own_class_to_java_keeps_it() -> None:
     lines = strimzi()
     found = java({}, own=lines)

@@ -61,9 +61,21 @@ def test_the_token_endpoints_authority_may_be_in_one_too(trust: Path) -> None:
 
 def test_a_store_that_cannot_be_read_is_told_without_its_password(trust: Path) -> None:
     lines = {"ssl.truststore.location": str(trust), "ssl.truststore.password": "hush-hush"}
-    with pytest.raises(ConfigError, match=r"keytool cannot read .*trust\.jks \(.*password") as told:
+    wrong = r"truststore\.password: .*keytool cannot read .*trust\.jks \(.*password.*Correct it"
+    with pytest.raises(ConfigError, match=wrong) as told:
         python_properties(Connection("source", "b:1", lines))
     assert "hush-hush" not in str(told.value)
+
+
+@pytest.mark.parametrize("store", ["truststore", "keystore"])
+def test_a_store_that_is_not_there_or_is_none_is_told_as_that(tmp_path: Path, store: str) -> None:
+    file = tmp_path / "store"
+    given = Connection("source", "b:1", {f"ssl.{store}.location": str(file)})
+    with pytest.raises(ConfigError, match=rf"{store}\.location: .* cannot be read \(No such file"):
+        python_properties(given)
+    Authority("one").write(file)
+    with pytest.raises(ConfigError, match=rf"{store}\.type: .* is PEM, .* Set it to PEM"):
+        python_properties(given)
 
 
 def test_a_key_store_that_is_pkcs12_under_another_name_is_taken(tmp_path: Path) -> None:

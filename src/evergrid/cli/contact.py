@@ -143,12 +143,13 @@ def explained() -> Iterator[None]:
 
 def _remedy(error: ClientError) -> str:
     from evergrid.client import Denied, Unreachable
+    from evergrid.client.refusals import NOBODY
     from evergrid.protocol.codes import Code
 
-    if isinstance(error, Unreachable):
+    if isinstance(error, Unreachable) and error.remedy in ("", NOBODY):
         return "Start it with `evergrid gateway` or `evergrid run`, or say where it is with --url."
     if isinstance(error, Denied) and error.code != Code.NO_RIGHTS.value:
         return f"It was taken from --key-file, or else from {KEY_VARIABLE}."
-    if not error.code and "certificate" in error.what:
+    if not error.code and any(words in error.what for words in ("not trusted", "another name")):
         return _TRUSTED
     return ""

@@ -24,6 +24,7 @@ class _Body(msgspec.Struct, frozen=True):
 
 _bodies = msgspec.json.Decoder(_Body)
 
+NOBODY = "Check the address, and that the gateway runs."
 _NOT_A_GATEWAY = "Check the address: what answers there may not be an Evergrid gateway."
 
 
@@ -46,12 +47,11 @@ def unreachable(error: Exception, where: str, *, known: bool = False) -> ClientE
         what, remedy = final
         kind = Unreachable if known else Rejected
         return kind(what, where=where, remedy=remedy, retry=known)
-    return Unreachable(
-        f"the gateway cannot be reached ({_reason(error)})",
-        where=where,
-        remedy="Check the address, and that the gateway runs.",
-        retry=True,
-    )
+    remedy = NOBODY
+    if isinstance(error, aiohttp.ServerDisconnectedError) and where.startswith("http:"):
+        remedy = "Write the address with https:// if the gateway has TLS, or correct its port."
+    what = f"the gateway cannot be reached ({_reason(error)})"
+    return Unreachable(what, where=where, remedy=remedy, retry=True)
 
 
 def _untrusted(error: Exception) -> tuple[str, str] | None:

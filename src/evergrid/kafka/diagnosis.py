@@ -72,11 +72,10 @@ _CERTIFICATE = (
     "alert bad certificate",
     "alert certificate",
     "alert unknown ca",
-    "bad_certificate",
-    "certificate_expired",
-    "certificate_required",
-    "certificate_unknown",
-    "unknown_ca",
+    # Java also names the alert that it would send itself, where it is the one who does not trust.
+    "fatal alert: bad_certificate",
+    "fatal alert: certificate_",
+    "fatal alert: unknown_ca",
 )
 _NO_TLS = (
     "PLAINTEXT broker",

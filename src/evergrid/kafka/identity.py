@@ -5,6 +5,7 @@ None of it is secret: a user's name, a client's id, the name in a certificate.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from evergrid.model.errors import ConfigError
 
 _OPEN = frozenset(("username", "clientId", "scope"))  # options of a login that are no secrets
 _OWN_CERTIFICATE = ("ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.location")
+_BETWEEN_WORDS = re.compile(r"[\s\"'=;]+")
 _SHORTEST_SECRET = 4  # to be looked for in a text: shorter ones would be found everywhere
 
 
@@ -106,13 +108,19 @@ def _secrets(connection: Connection) -> set[str]:
             if tells(name) and not name.endswith(".url"):
                 found.add(value)
             if name == "sasl.jaas.config":
-                login = jaas.parse(value)
-                options = login.options.items() if login else ()
-                found.update(
-                    told for option, told in options if option not in _OPEN and tells(option)
-                )
+                found |= _told(value)
     found |= {escaped(secret) for secret in found}  # as Java is told it
     return {secret for secret in found if secret in connection.secrets or _is_long(secret)} - {""}
+
+
+def _told(line: str) -> set[str]:
+    """The secrets in a login's line; every word of one that cannot be read, since Java names words
+    of it in its error."""
+    login = jaas.parse(line)
+    if login is None:
+        return set(_BETWEEN_WORDS.split(line))
+    options = login.options.items()
+    return {told for option, told in options if option not in _OPEN and tells(option)}
 
 
 def _is_long(secret: str) -> bool:

@@ -5,6 +5,7 @@ From there `properties.py` translates it for the Python client, so both log in t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from evergrid.config.mechanism import Mechanism
@@ -54,6 +55,9 @@ _TUNING = frozenset(
     )
 )
 
+# Databricks has Kafka's classes in a package of its own.
+_SHADED = re.compile(r"\A\s*kafkashaded\.")
+
 # Logins that need a Kerberos library or a signature of Amazon's, which the Python client lacks.
 _KERBEROS = "a login with Kerberos (GSSAPI)"
 _KERBEROS_SERVICE = "sasl.kerberos.service.name"
@@ -67,14 +71,18 @@ _USE_ANOTHER = (
 
 
 def standard(properties: Mapping[str, str], where: str) -> dict[str, str]:
-    """`properties` with Strimzi's way to get tokens in Kafka's own words.
+    """`properties` with Strimzi's way to get tokens, and Databricks' classes, in Kafka's own words.
 
     ConfigError for a login that one of the clients cannot do at all; `where` is the connection.
     """
+    properties = {
+        name: _SHADED.sub("", value) if name in (LOGIN, HANDLER) else value
+        for name, value in properties.items()
+    }
     login = jaas.parse(properties.get(LOGIN, ""))
     _refuse_unsupported(properties, login, where)
     if login is None or login.module != OAUTH_LOGIN or not _is_strimzi(properties, login):
-        return dict(properties)
+        return properties
     options = _options(login, where)
     endpoint = options.pop(TOKEN_ENDPOINT)
     return {

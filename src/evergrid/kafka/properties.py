@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evergrid.config.secrets import EXTENSIONS, listed
+from evergrid.config.secrets import EXTENSIONS, LOGIN, listed
 from evergrid.config.settings import Connection
 from evergrid.kafka import jaas, logins, stores
 from evergrid.kafka.words import (
@@ -27,6 +27,7 @@ from evergrid.kafka.words import (
     OIDC_HANDLERS,
     OURS,
     PKCS12,
+    PYTHONS,
     REFRESH,
     REMEDIES,
     STORES,
@@ -40,6 +41,7 @@ from evergrid.kafka.words import (
 )
 from evergrid.model.errors import ConfigError
 
+_SPARKS = "kafka."  # how its options for Kafka begin
 _SPLIT_LOGIN = (
     "Move sasl.jaas.config to kafka.java, and set what the Python client needs for the same "
     "login under kafka.python."
@@ -50,6 +52,8 @@ def java_properties(connection: Connection) -> dict[str, str]:
     """What the Java client inside Spark is given."""
     for name in connection.properties:
         _refuse_ours(connection, name)
+    if LOGIN in connection.properties and jaas.parse(connection.properties[LOGIN]) is None:
+        raise _no_login(connection)  # Java's own error would quote words of it
     properties = {
         "bootstrap.servers": connection.bootstrap,
         **logins.standard(connection.properties, _name(connection)),
@@ -102,32 +106,22 @@ def _stores(
         if not given:
             continue
         location = given.get(f"{family}location", "")
-        if kind not in store.words and store is TRUST_STORE and location:
-            translated["ssl.ca.pem"] = _trusted(connection, kind, given)
-            continue
-        if kind == DEFAULT_STORE_TYPE and PKCS12 in store.words and stores.is_pkcs12(location):
-            kind = PKCS12
-        if kind not in store.words:
-            raise _unknown_store(connection, store, kind)
+        try:
+            if kind not in store.words and store is TRUST_STORE and location:
+                password = given.get(f"{family}password", "")
+                translated["ssl.ca.pem"] = stores.certificates(location, password)
+                continue
+            if kind == DEFAULT_STORE_TYPE and PKCS12 in store.words and location:
+                kind = PKCS12 if stores.is_pkcs12(location) else kind
+            if kind not in store.words:
+                raise stores.Unreadable("")
+        except stores.Unreadable as error:
+            raise _unreadable(connection, store, kind, error) from None
         for name, value in given.items():
             if name not in store.words[kind]:
                 raise _no_word(connection, name)
             translated |= dict.fromkeys(store.words[kind][name], value)
     return translated
-
-
-def _trusted(connection: Connection, kind: str, given: Mapping[str, str]) -> str:
-    """The certificates of a trust store that Java alone can read."""
-    location, password = (
-        given.get(f"ssl.truststore.{part}", "") for part in ("location", "password")
-    )
-    try:
-        return stores.certificates(location, password)
-    except ConfigError as error:
-        told = _unknown_store(connection, TRUST_STORE, kind)
-        raise ConfigError(
-            f"{told.what}: {error.what}", where=told.where, remedy=told.remedy
-        ) from None
 
 
 def _login(connection: Connection, rest: dict[str, str]) -> dict[str, str]:
@@ -136,16 +130,12 @@ def _login(connection: Connection, rest: dict[str, str]) -> dict[str, str]:
     if _is_oidc(rest):
         implied |= OIDC
         rest.pop(HANDLER, None)
-    if "sasl.jaas.config" not in rest:
+    if LOGIN not in rest:
         return implied
-    where = _where(connection, "sasl.jaas.config")
-    login = jaas.parse(rest.pop("sasl.jaas.config"))
+    where = _where(connection, LOGIN)
+    login = jaas.parse(rest.pop(LOGIN))
     if login is None:
-        raise ConfigError(
-            "is not a login that Java would understand",
-            where=where,
-            remedy='Write it as: <login module> required name="value" name="value";',
-        )
+        raise _no_login(connection)
     if login.module not in LOGINS:
         raise ConfigError(
             f"the Python client has no words for the login module {login.module}",
@@ -161,6 +151,14 @@ def _login(connection: Connection, rest: dict[str, str]) -> dict[str, str]:
     return implied | _login_options(login.module, options, where)
 
 
+def _no_login(connection: Connection) -> ConfigError:
+    return ConfigError(
+        "is not a login that Java would understand",
+        where=_where(connection, LOGIN),
+        remedy='Write it as: <login module> required name="value" name="value";',
+    )
+
+
 def _login_options(module: str, options: Mapping[str, str], where: str) -> dict[str, str]:
     words = LOGINS[module]
     translated: dict[str, str] = {}
@@ -170,7 +168,7 @@ def _login_options(module: str, options: Mapping[str, str], where: str) -> dict[
             translated[words[option]] = value
         elif option.startswith(EXTENSION) and module == OAUTH_LOGIN:
             extensions.append(f"{option.removeprefix(EXTENSION)}={listed(value)}")
-        else:
+        elif not (module == OAUTH_LOGIN and _needs_no_word(option, value)):
             first = USE_SECURITY if module == OAUTH_LOGIN else "Delete the option."
             raise ConfigError(
                 f"the Python client has no word for the option {option} of {module}",
@@ -196,6 +194,14 @@ def _refuse_ours(connection: Connection, name: str) -> None:
 
 
 def _no_word(connection: Connection, name: str) -> ConfigError:
+    if name in PYTHONS:
+        what = "it is the Python client's word, which Spark's Java does not know"
+        return ConfigError(what, where=_where(connection, name), remedy=PYTHONS[name])
+    if name.startswith(_SPARKS):
+        what = f"no client knows it with {_SPARKS.removesuffix('.')} in front, as Spark writes it"
+        return ConfigError(
+            what, where=_where(connection, name), remedy=f"Write {name.removeprefix(_SPARKS)}."
+        )
     return ConfigError(
         "the Python client has no word for it",
         where=_where(connection, name),
@@ -207,9 +213,15 @@ def _no_word(connection: Connection, name: str) -> ConfigError:
     )
 
 
-def _unknown_store(connection: Connection, store: Store, kind: str) -> ConfigError:
+def _unreadable(
+    connection: Connection, store: Store, kind: str, error: stores.Unreadable
+) -> ConfigError:
+    if error.part:
+        where = _where(connection, f"{store.type_property.removesuffix('type')}{error.part}")
+        return ConfigError(error.what, where=where, remedy=error.remedy)
+    what = f"the Python client cannot read a store of type {kind}"
     return ConfigError(
-        f"the Python client cannot read a store of type {kind}",
+        f"{what}: {error.what}" if error.what else what,
         where=_where(connection, store.type_property),
         remedy=f"Convert it ({store.conversion}) and set the type to {' or '.join(store.words)}.",
     )

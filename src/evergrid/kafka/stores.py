@@ -11,35 +11,60 @@ import re
 import subprocess
 from pathlib import Path
 
+import msgspec
+
 from evergrid.kafka.java import java_home
 from evergrid.model.errors import ConfigError
 
 _PASSWORD = "EVERGRID_STORE_PASSWORD"  # for keytool; a command line can be read by everybody
 _SECONDS = 60.0
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n?", re.DOTALL)
+_PEM = b"-----BEGIN "
 _PKCS12 = b"\x30"  # how its files begin, while those of JKS begin with FE ED
 
 
+class Unreadable(ConfigError):
+    """A store that cannot be read; `part` is the last word of the property that is to blame, if
+    it is one."""
+
+    def __init__(self, what: str, part: str = "", remedy: str = "") -> None:
+        self.part = part
+        super().__init__(what, remedy=remedy)
+
+
 def is_pkcs12(path: str) -> bool:
-    """Whether a file is of this kind, which Java reads under the name of JKS as well."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(1) == _PKCS12
-    except OSError:
-        return False
+    """Whether a file is of this kind, which Java reads under the name of JKS as well; Unreadable
+    when it cannot be opened."""
+    return _look(path).beginning[:1] == _PKCS12
 
 
 def certificates(path: str, password: str) -> str:
-    """All certificates in a trust store of any kind that Java knows, as PEM; else ConfigError."""
+    """All certificates in a trust store of any kind that Java knows, as PEM; else Unreadable."""
+    return _listed(path, password, _look(path))
+
+
+class _Look(msgspec.Struct, frozen=True):
+    """How a file begins, and what changes whenever it does."""
+
+    beginning: bytes
+    changed: int
+    size: int
+
+
+def _look(path: str) -> _Look:
     try:
-        found = os.stat(path)
+        with open(path, "rb") as file:
+            found, beginning = os.fstat(file.fileno()), file.read(len(_PEM))
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read ({error.strerror})") from None
-    return _listed(path, password, found.st_mtime_ns, found.st_size)
+        remedy = "Correct the path, or let this user read the file."
+        raise Unreadable(f"{path} cannot be read ({error.strerror})", "location", remedy) from None
+    if beginning == _PEM:
+        raise Unreadable(f"{path} is PEM, and no store of Java's", "type", "Set it to PEM.")
+    return _Look(beginning, found.st_mtime_ns, found.st_size)
 
 
 @functools.lru_cache(maxsize=16)
-def _listed(path: str, password: str, _changed: int, _size: int) -> str:
+def _listed(path: str, password: str, _found: _Look) -> str:
     command = [str(_keytool()), "-list", "-rfc", "-keystore", path]
     if password:
         command += ["-storepass:env", _PASSWORD]
@@ -53,14 +78,18 @@ def _listed(path: str, password: str, _changed: int, _size: int) -> str:
             timeout=_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ConfigError(f"Java's keytool could not be run ({type(error).__name__})") from None
+        raise Unreadable(f"Java's keytool could not be run ({type(error).__name__})") from None
     texts = _CERTIFICATE.findall(done.stdout)
     if done.returncode or not texts:
         told = next((line for line in done.stdout.splitlines() if "xception: " in line), "")
         reason = told.rpartition("xception: ")[2] or "there is no certificate in it"
-        raise ConfigError(f"Java's keytool cannot read {path} ({reason})")
+        part, remedy = ("password", "Correct it.") if "password was" in reason else ("", "")
+        raise Unreadable(f"Java's keytool cannot read {path} ({reason})", part, remedy)
     return "".join(texts)
 
 
 def _keytool() -> Path:
-    return java_home() / "bin" / "keytool"
+    try:
+        return java_home() / "bin" / "keytool"
+    except ConfigError as error:
+        raise Unreadable(error.what) from None

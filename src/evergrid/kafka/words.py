@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from evergrid.config.secrets import EXTENSIONS
+
 
 class Role(enum.Enum):
     """Which kind of client a property is for."""
@@ -238,7 +240,7 @@ ANYWAY: Mapping[str, re.Pattern[str]] = {
     "sasl.oauthbearer.jwt.validator.class": re.compile(
         rf"{re.escape(_OAUTH)}\.(Default|Client)JwtValidator"
     ),
-    "ssl.protocol": re.compile(r"TLS(v1\.[23])?"),
+    "ssl.protocol": re.compile(r"SSL|TLS(v1\.[23])?"),
     "ssl.enabled.protocols": re.compile(r"(TLSv1\.3\s*,\s*)?TLSv1\.2(\s*,\s*TLSv1\.3)?"),
 }
 
@@ -254,6 +256,27 @@ OURS: Mapping[str, str] = {
     "key.serializer": _BYTES,
     "value.deserializer": _BYTES,
     "value.serializer": _BYTES,
+}
+
+# The Python client's own words, which Java does not know: what to write, so that both do.
+_LOGIN = "Write sasl.mechanism and sasl.jaas.config, or use kafka.security."
+_TOKENS = "Write Java's sasl.* lines, or use kafka.security with mechanism OAUTHBEARER."
+_FILES = "Use kafka.security.certificate and key, or write ssl.keystore.type and location."
+PYTHONS: Mapping[str, str] = {
+    "sasl.mechanisms": "Write sasl.mechanism, without the last letter.",
+    **dict.fromkeys(("sasl.username", "sasl.password"), _LOGIN),
+    **dict.fromkeys(
+        (
+            "sasl.oauthbearer.client.id",
+            "sasl.oauthbearer.client.secret",
+            "sasl.oauthbearer.method",
+            EXTENSIONS,
+        ),
+        _TOKENS,
+    ),
+    **dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), _FILES),
+    "ssl.ca.location": "Use kafka.security.ca, or write ssl.truststore.type=PEM and "
+    "ssl.truststore.location.",
 }
 
 # For properties where "move it to kafka.java" would not be the best advice.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import socket
@@ -53,14 +54,20 @@ def gateway(tmp_path: Path, files: Tls) -> Iterator[LocalGateway]:
 
 def put(files: Tls, made: Tls) -> None:
     """In place as careful programs do it: written beside, then renamed."""
-    put_one(files.certificate, made.certificate)
-    put_one(files.key, made.key)
+    pairs = ((files.certificate, made.certificate), (files.key, made.key))
+    written = [(beside(path, new), path) for path, new in pairs]
+    for new, path in written:
+        os.replace(new, path)
 
 
 def put_one(path: Path, made: Path) -> None:
-    beside = path.with_suffix(".new")
-    shutil.copy(made, beside)
-    os.replace(beside, path)
+    os.replace(beside(path, made), path)
+
+
+def beside(path: Path, made: Path) -> Path:
+    new = path.with_name(f"{path.name}.new")
+    shutil.copy(made, new)
+    return new
 
 
 def shows(gateway: LocalGateway, made: Tls, name: str | None = None) -> bool:
@@ -134,6 +141,27 @@ def test_a_file_that_is_gone_changes_nothing(gateway: LocalGateway, files: Tls, 
     wait_until(lambda: bool(gateway.said), "a complaint")
     assert f"{files.key} cannot be read (No such file or directory)" in gateway.said[0]
     assert shows(gateway, old)
+
+
+def test_a_look_that_failed_is_taken_again(
+    files: Tls, new: Tls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for want of file handles: then the files are as they were, and good."""
+    said: list[str] = []
+    keeper = certificate.Certificate(files, said.append)
+    put(files, new)
+    keeper.look()
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", out_of_handles)
+        keeper.look()
+        keeper.look()
+    keeper.look()
+    assert ["Too many open files" in sentence for sentence in said] == [True, False]
+    assert said[1] == f"New connections get the new certificate of {files.certificate}."
+
+
+def out_of_handles(_path: Path) -> bytes:
+    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
 
 def test_a_certificate_without_its_key_yet_is_waited_for(

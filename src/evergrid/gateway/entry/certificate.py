@@ -27,7 +27,8 @@ class Certificate:
         self._files = files
         self._report = report
         self._said = ""
-        self._read = self._seen = self._marks()
+        self._seen = self._marks()
+        self._read: _Marks | None = self._seen
         self._newest = _context(files)
         # A server keeps the context it began with, so that one lends each handshake the newest.
         # Reading new files into a context in use could leave it with half of them.
@@ -52,6 +53,9 @@ class Certificate:
         try:
             self._newest = _context(self._files)
         except ConfigError as error:
+            self._read = (
+                None  # it may have been for want of file handles: the next look tries again
+            )
             self._say(f"{error.sentence()} {_KEPT}")
         else:
             self._say(f"New connections get the new certificate of {self._files.certificate}.")
