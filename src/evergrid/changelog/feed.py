@@ -94,6 +94,7 @@ class Feed:
         self._goals: dict[Key, dict[int, int]] = {}
         self._down = ""
         self._heard_at = self._looked_at = time.monotonic()
+        self._missed = 0  # looks in a row that nobody answered
         self._manifest = Manifest()
         self._whole: int | None = None  # the last current generation of which all was read
 
@@ -203,7 +204,12 @@ class Feed:
             for topic, found in there.items()
         }
         # Nothing is changed before the broker has answered all: it may go away in the middle.
-        goals = {followed.key: self._goal(followed) for followed in coming.values()}
+        goals = {}
+        for topic, followed in list(coming.items()):
+            try:
+                goals[followed.key] = self._goal(followed)
+            except topics.Missing:  # it went just now
+                del coming[topic]
         for topic, followed in coming.items():
             if before.get(topic) is None or before[topic].key != followed.key:
                 self._next[topic] = dict.fromkeys(range(followed.target.partitions), 0)
@@ -243,10 +249,11 @@ class Feed:
         self._looked_at = now
         reached = self._pulse.feel(_ANSWER_SECONDS)
         if reached is None:
-            if not heard:
+            self._missed += 1
+            if not heard and self._missed > 1:  # one answer may be late, on a busy machine
                 self._down = self._pulse.why()
             return
-        self._down = ""
+        self._down, self._missed = "", 0
         if reached.cluster_id != self._cluster or self._manifest_topic not in reached.topics:
             self.close()  # opened again with the next look
         elif not self._followed.keys() <= reached.topics or self._is_waiting(reached.topics):

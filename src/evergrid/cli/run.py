@@ -39,7 +39,9 @@ def run(settings: Settings, options: argparse.Namespace) -> NoReturn:
                 part.look()
             time.sleep(_LOOK_SECONDS)
     finally:
-        for part in reversed(parts):
+        for part in parts:
+            part.ask_to_end()
+        for part in parts:
             part.stop()
 
 
@@ -76,6 +78,10 @@ class _Part:
             f"again in {wait:.0f} s.",
             flush=True,
         )
+
+    def ask_to_end(self) -> None:
+        if self._process is not None:
+            self._process.ask_to_end(_STOP_SECONDS)
 
     def stop(self) -> None:
         if self._process is not None:

@@ -73,6 +73,10 @@ class Child:
         said = said.strip().removeprefix("evergrid: ") or f"exit code {code}"
         self._watch.ended(f"The {self._name} ended ({said}); again in {wait:.0f} s.")
 
+    def ask_to_end(self) -> None:
+        if self._process is not None:
+            self._process.ask_to_end(_STOP_SECONDS)
+
     def stop(self) -> None:
         if self._process is not None:
             self._process.stop(_STOP_SECONDS)

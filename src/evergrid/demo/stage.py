@@ -120,13 +120,15 @@ class Stage:
 
     def close(self) -> None:
         """End everything within seconds; the data stays."""
+        children = [child for child in (self._gateway, self._child) if child is not None]
+        for child in children:
+            child.ask_to_end()
         for producer in self._producers:
             producer.stop()
         if self._watcher is not None:
             self._watcher.stop()
-        for child in (self._gateway, self._child):
-            if child is not None:
-                child.stop()
+        for child in children:
+            child.stop()
         if self._cluster is not None:
             self._cluster.stop()
         if self._lock is not None:

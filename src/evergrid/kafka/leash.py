@@ -50,13 +50,18 @@ class Leashed:
             return 128 - code
         return code
 
-    def stop(self, limit: float = GRACE_SECONDS) -> int:
-        """End the command: SIGTERM, and SIGKILL after `limit` seconds; return its code."""
+    def ask_to_end(self, limit: float = GRACE_SECONDS) -> None:
+        """SIGTERM for the command, and SIGKILL after `limit` seconds; who has several to stop asks
+        them all before waiting for the first."""
         assert self._leash.stdin is not None
         with contextlib.suppress(OSError, ValueError):  # it has ended, or was stopped before
             self._leash.stdin.write(f"{limit}\n".encode())
             self._leash.stdin.flush()
         self._let_go()
+
+    def stop(self, limit: float = GRACE_SECONDS) -> int:
+        """Ask the command to end, wait for it, and return its code."""
+        self.ask_to_end(limit)
         return self.wait(limit + _KILL_SECONDS)
 
     def kill(self) -> int:

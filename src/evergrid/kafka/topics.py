@@ -33,7 +33,6 @@ from evergrid.kafka import clients
 from evergrid.kafka.diagnosis import ShutOut, Step
 from evergrid.kafka.ear import Ear
 from evergrid.kafka.identity import where
-from evergrid.kafka.properties import python_properties
 from evergrid.kafka.renewal import Renewal
 from evergrid.model.errors import LinkError
 from evergrid.model.source import At, Edge, Start
@@ -56,6 +55,10 @@ _MOVING = (  # a broker that has just started, or a partition between two leader
     KafkaError._NOENT,  # the client's own word for a partition without a leader
 )
 _NONE = -1  # the offset of "no message at or after that time"
+
+
+class Missing(LinkError):
+    """A topic that was asked about does not exist."""
 
 
 class TopicInfo(msgspec.Struct, frozen=True):
@@ -265,11 +268,11 @@ class _Asker:
         return found
 
     def existing(self, names: Sequence[str]) -> list[TopicInfo]:
-        """These topics, in their order; LinkError when one is missing."""
+        """These topics, in their order; Missing when one is not there."""
         found = self.describe(names)
         for name in names:
             if name not in found:
-                raise LinkError(
+                raise Missing(
                     f"topic {name} does not exist",
                     where=where(self._connection),
                     remedy="Create the topic, or correct its name.",
@@ -300,7 +303,8 @@ class _Asker:
                 time.sleep(_LOOK_SECONDS)
 
     def _offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
-        committed = python_properties(self._connection).get("isolation.level") == "read_committed"
+        own = {**self._connection.properties, **self._connection.python}  # the same word in both
+        committed = own.get("isolation.level") == "read_committed"
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
         answers: Mapping[TopicPartition, Future[ListOffsetsResultInfo]] = self.admin.list_offsets(
             {TopicPartition(topic.name, part): spec for part in range(topic.partitions)},
