@@ -10,7 +10,7 @@ from evergrid.config import load
 from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.generation import Generation, SourceTopic, State, TableTopic, Times
-from evergrid.orchestrator import decide
+from evergrid.orchestrator import decide, generations
 
 FOUND = {"users": TopicInfo("users", "id-1", 2), "accounts": TopicInfo("accounts", "id-2", 2)}
 SECOND = 1_000_000
@@ -28,7 +28,12 @@ def settings() -> Settings:
 
 
 def generation(
-    settings: Settings, state: State = State.CURRENT, number: int = 3, ended: int = 0
+    settings: Settings,
+    state: State = State.CURRENT,
+    number: int = 3,
+    *,
+    ready: int = 0,
+    ended: int = 0,
 ) -> Generation:
     return Generation(
         number=number,
@@ -43,7 +48,7 @@ def generation(
             table.name: TableTopic(table, f"g{number}.{table.name}", 1)
             for table in settings.generation_tables()
         },
-        times=Times(created=1, ended=ended),
+        times=Times(created=1, ready=ready, ended=ended),
     )
 
 
@@ -112,10 +117,11 @@ def test_after_a_kill_halves_are_told_from_whole_ones(settings: Settings) -> Non
         generation(settings, State.PREPARING, 5),
         generation(settings, State.GONE, 6),
         generation(settings, State.FAILED, 7),
+        generations.begin_again(generation(settings, State.RETIRING, 8, ready=SECOND), "0:1"),
         current=3,
     )
     half, whole = decide.interrupted(known)
-    assert (numbers(half), numbers(whole)) == ([5, 6], [2, 4])
+    assert (numbers(half), numbers(whole)) == ([5, 6], [2, 4, 8])
 
 
 def control(grace: int | None = 100, generations: int = 3) -> Control:

@@ -36,4 +36,5 @@ def test_a_start_without_the_control_topic_forgets_nothing(broker: EmbeddedBroke
     desk.open()
     desk.answer()
     assert NOBODY in said[0]
+    assert not desk.has_read
     assert load_manifest(settings.kafka.internal, PREFIX).asked == before

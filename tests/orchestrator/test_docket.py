@@ -129,6 +129,13 @@ def test_a_kill_makes_open_messages_be_read_again_and_no_others(settings: Settin
     assert again.wanted == bench.wanted
 
 
+def test_it_knows_which_messages_are_settled(settings: Settings) -> None:
+    docket = Docket(settings, Asked("t", {0: 5}))
+    assert docket.has_settled("0:4")
+    assert not docket.has_settled("0:5")
+    assert not docket.has_settled("1:0")
+
+
 def test_what_is_read_twice_is_judged_once(settings: Settings) -> None:
     docket = Docket(settings, Asked())
     message = Message(0, 0, 0, b'{"joinType": "inner"}', "")

@@ -5,16 +5,21 @@ from __future__ import annotations
 import itertools
 import time
 from pathlib import Path
+from typing import cast
 
+import msgspec
 import pytest
 from tests.orchestrator.conftest import make_registry
 
-from evergrid.changelog.names import table_topic
-from evergrid.changelog.reader import load_manifest
+from evergrid.changelog.codec import Row
+from evergrid.changelog.names import system_topic, table_topic
+from evergrid.changelog.reader import load_manifest, read_to_end
+from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config import load
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation, State, TableTopic, Times
 from evergrid.orchestrator import retirement
 from evergrid.orchestrator.retirement import Retirement
@@ -84,6 +89,13 @@ class Bench:
             int(folder.name[1:]) for folder in (self.settings.data_dir / "generations").iterdir()
         }
 
+    def row(self, number: int) -> Row:
+        """Of `orchestrator_status`."""
+        table = self.settings.system_tables.orchestrator_status
+        batches = read_to_end(self._connection, system_topic(self.prefix, table))
+        records = {one.key: one.value for batch in batches for one in batch}
+        return cast("Row", msgspec.json.decode(records[str(number).encode()] or b"{}"))
+
     @property
     def states(self) -> dict[int, State]:
         """By the manifest that everybody reads."""
@@ -139,6 +151,44 @@ def test_what_is_on_screens_stays_though_it_failed(broker: EmbeddedBroker, tmp_p
     retiring.after_a_kill()
     retiring.turn(None)
     assert bench.on_the_broker == bench.on_disk == {current}
+
+
+def test_one_that_is_half_gone_has_no_checkpoint_to_go_back_to(
+    broker: EmbeddedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(broker, tmp_path, grace="1m")
+    number, current = bench.make(State.RETIRING), bench.make(State.CURRENT, current=True)
+    retiring = bench.restart()
+    with monkeypatch.context() as away:
+        away.setattr(topics, "delete", no_answer)
+        with pytest.raises(LinkError):
+            retiring.turn(None)
+    assert bench.on_disk == {current}
+    assert bench.states == {number: State.RETIRING, current: State.CURRENT}
+    retiring.turn(None)
+    assert bench.on_the_broker == {*bench.states} == {current}
+
+
+def no_answer(*_arguments: object) -> None:
+    raise LinkError("the broker does not answer")
+
+
+def test_a_row_follows_its_record_though_a_write_failed(
+    broker: EmbeddedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(broker, tmp_path)
+    bench.make(State.CURRENT, current=True)
+    number = bench.make(State.CURRENT)  # which was replaced just now
+    for writer in (TableWriter, ManifestWriter):
+        retiring = bench.restart()
+        with monkeypatch.context() as away:
+            away.setattr(writer, "put" if writer is TableWriter else "generation", no_answer)
+            with pytest.raises(LinkError):
+                retiring.turn(None)
+        assert bench.registry.manifest.generations[number].state is State.CURRENT
+    retiring.turn(None)
+    assert bench.states[number] is State.RETIRING
+    assert bench.row(number)["state"] == "retiring"
 
 
 @pytest.mark.parametrize("grace", ["never", "1m"])

@@ -42,6 +42,7 @@ class Scene:
         self.gateway = GatewayProcess(world, port)
         self._broker = broker
         self._pipeline: EvergridProcess | None = None
+        self.applied: list[int] = []  # which generation each round came to
 
     @contextmanager
     def open(self) -> Iterator[Watch]:
@@ -123,7 +124,8 @@ def swap_and_kill(scene: Scene, rounds: list[tuple[str, str]]) -> set[tuple[str,
                 scene.kill(victim)
                 row = scene.operator.wait_for(row_id, "applied", "failed", "invalid", "ignored")
                 assert row["verdict"] == "applied", row
-                scene.operator.applied(int(str(row["generation"])), **fields)
+                scene.applied.append(int(str(row["generation"])))
+                scene.operator.applied(scene.applied[-1], **fields)
         watch.wait_until_right(scene.judge)
         status = scene.world.table("orchestrator_status")
         has_no_orphans(scene.world)
@@ -157,8 +159,12 @@ def scene_of(make_world: MakeWorld, broker: EmbeddedBroker) -> Scene:
 
 def test_a_kill_at_each_step(make_world: MakeWorld, broker: EmbeddedBroker) -> None:
     rounds = list(zip(STEPS, itertools.cycle(VICTIMS), strict=False))
-    met = swap_and_kill(scene_of(make_world, broker), rounds)
+    back = [("preparing", "broker"), ("preparing", "pipeline")]
+    scene = scene_of(make_world, broker)
+    met = swap_and_kill(scene, rounds + back)
     assert {"asked", "preparing", "switched"} <= {step for step, _ in met}
+    # What is asked for again is kept, and neither kill made it anything but that.
+    assert scene.applied[4:] == scene.applied[:2]
 
 
 @pytest.mark.soak

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
+from typing import cast
 
 import msgspec
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -14,7 +15,7 @@ from evergrid.changelog.manifest import Asked, Behind, Choices
 from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.kafka.ear import Ear
+from evergrid.kafka.ear import SILENCE, Ear
 from evergrid.kafka.renewal import Renewal
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import Generation, TableTopic
@@ -33,30 +34,37 @@ class RecordWriter:
         self._producer = self._new()
 
     def write(self, topic: str, key: bytes, value: bytes | None) -> None:
+        """LinkError unless it is there within a bounded time."""
         renewed = self._renewal.renew(self._new)
         if renewed is not None:
             self._producer = renewed
-        producer = self._producer  # the one to wait for, even if another thread has a newer one
-        failures: list[KafkaError] = []
+        failure = self._write(self._producer, topic, key, value)
+        if failure is not None and failure.code() not in SILENCE:
+            # The client may have given up for good, say because this user might write nowhere:
+            # only a new one can find out that he may again.
+            with contextlib.suppress(ConfigError, LinkError):  # or with the next record
+                self._producer = self._new()
+                failure = self._write(self._producer, topic, key, value)
+        if failure is not None:
+            reason = self._ear.reason(failure)
+            raise clients.link_error(self._connection, f"write to {topic}", reason)
+        self._ear.forget()
+
+    def _write(
+        self, producer: Producer, topic: str, key: bytes, value: bytes | None
+    ) -> KafkaError | None:
+        """What kept this record from the broker; other threads wait for theirs."""
+        told: list[KafkaError | None] = []
 
         def delivered(error: KafkaError | None, _message: Message) -> None:
-            if error is not None:
-                failures.append(error)
+            told.append(error)
 
         try:
             producer.produce(topic, value, key, on_delivery=delivered)
-            if producer.flush(_WRITE_SECONDS):
-                failures.append(KafkaError(clients.TIMED_OUT))
+            producer.flush(_WRITE_SECONDS)
         except KafkaException as error:
-            # It gave up for good, say because this user may write nowhere: only a new one can
-            # find out that he may again.
-            failures.append(error.args[0])
-            with contextlib.suppress(ConfigError, LinkError):  # or with the next record
-                self._producer = self._new()
-        if failures:
-            reason = self._ear.reason(failures[0])
-            raise clients.link_error(self._connection, f"write to {topic}", reason)
-        self._ear.forget()
+            return cast("KafkaError", error.args[0])
+        return told[0] if told else KafkaError(clients.TIMED_OUT)
 
     def _new(self) -> Producer:
         return clients.producer(self._connection, error_cb=self._ear)

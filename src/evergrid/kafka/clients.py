@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient
 
 from evergrid.config.settings import Connection
 from evergrid.kafka.diagnosis import Trouble, diagnose, explained, knock, wants_login
-from evergrid.kafka.ear import ALL_DOWN, SILENCE
+from evergrid.kafka.ear import ALL_DOWN, SILENCE, is_broken_off
 from evergrid.kafka.identity import scrub, where
 from evergrid.kafka.properties import python_properties
 from evergrid.kafka.quiet import Quiet
@@ -110,7 +110,7 @@ def link_error(connection: Connection, doing: str, error: KafkaException | Kafka
 
 def _trouble(connection: Connection, code: int | None, reason: str) -> Trouble | None:
     found = diagnose(connection, reason)
-    if found is None and code in SILENCE:
+    if found is None and (code in SILENCE or is_broken_off(reason)):
         found = knock(connection)
         if found is None and code in (ALL_DOWN, KafkaError._TRANSPORT):
             found = wants_login(connection)

@@ -25,11 +25,15 @@ SILENCE = (
 )
 
 
-# What says no more than that a login was broken off.
 _BROKEN_OFF = (
     "mechanism handshake failed: Local: Broker transport failure",
     "mechanism handshake failed: Broker: Request not valid in current SASL state",
 )
+
+
+def is_broken_off(reason: str) -> bool:
+    """Whether a client's words say no more than that its login was broken off."""
+    return any(words in reason for words in _BROKEN_OFF)
 
 
 class Ear:
@@ -39,7 +43,7 @@ class Ear:
         self._heard: KafkaError | None = None
 
     def __call__(self, error: KafkaError) -> None:
-        if error.code() == ALL_DOWN or any(words in error.str() for words in _BROKEN_OFF):
+        if error.code() == ALL_DOWN or is_broken_off(error.str()):
             self.follows(error)
         else:
             self._heard = error

@@ -35,15 +35,17 @@ def reach(connection: Connection, seconds: float = _REACH_SECONDS) -> Reached:
     ear = Ear()
     admin = clients.admin(connection, error_cb=ear)
     deadline = time.monotonic() + seconds
+    refused = False
     while True:
         try:
             return _ask(admin, _TRY_SECONDS)
         except KafkaException as error:
             admin.poll(0)  # hands over what was heard
             reason = ear.reason(error.args[0])
-            # Who is shut out gets no other answer by asking again.
-            if reason.code() in SHUT_OUT or time.monotonic() > deadline:
+            # Who is refused twice gets no other answer by asking again.
+            if refused or time.monotonic() > deadline:
                 raise clients.link_error(connection, "connect", reason) from None
+            refused = reason.code() in SHUT_OUT
 
 
 class Pulse:

@@ -34,7 +34,14 @@ from evergrid.orchestrator.attempts import Attempts
 from evergrid.orchestrator.desk import Desk
 from evergrid.orchestrator.heart import Heart
 from evergrid.orchestrator.missing import await_topics
-from evergrid.orchestrator.preparation import Preparation, Prepared, Task, TopicsMissing
+from evergrid.orchestrator.preparation import (
+    CalledOff,
+    Preparation,
+    Prepared,
+    Task,
+    TopicsMissing,
+    is_passing,
+)
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.retirement import Retirement
 from evergrid.orchestrator.supervisor import Supervisor
@@ -170,8 +177,16 @@ class Conductor:
                 self._conclude(self._preparation)
         elif self._current is not None and decide.is_of(self._current.generation, wanted):
             self._settle_what_runs(self._current.generation.number)
-        elif self._attempts.are_due(wanted):
+        elif self._attempts.are_due(wanted) and not self._may_have_been_asked_for():
             self._prepare(wanted)
+
+    def _may_have_been_asked_for(self) -> bool:
+        """Whether what runs was asked for by a message that is still to be read: a kill came
+        between the switch and the word that it was done."""
+        if self._current is None or self._desk.has_read:
+            return False
+        cause = self._registry.manifest.generations[self._current.generation.number].cause
+        return bool(cause) and not self._docket.has_settled(cause)
 
     def _settle_what_runs(self, number: int) -> None:
         if not self._docket.cause:
@@ -224,6 +239,7 @@ class Conductor:
         else:
             if isinstance(outcome, Prepared):
                 outcome.supervisor.stop()
+                preparation.outcome = CalledOff()  # should it be wanted again before all is done
             self._dispose(preparation)
         self._preparation = None
         self._retirement.look_for_orphans()
@@ -258,10 +274,14 @@ class Conductor:
         """
         text = error.sentence()
         number = preparation.task.number if preparation else self._new_number()
+        kept = preparation.task.kept if preparation else None
         if preparation is not None and preparation.generation is not None:
             self._attempts.number = None
-            self._retirement.fail(preparation.generation, text)
-        elif preparation is None or preparation.task.kept is None:
+            if kept is not None and is_passing(error):
+                self._registry.put(generations.ended(kept, State.RETIRING))
+            else:
+                self._retirement.fail(preparation.generation, text)
+        elif kept is None:
             cause = self._docket.cause
             self._registry.put(generations.refused(self._docket.wanted, number, text, cause))
         wait = self._attempts.failed()

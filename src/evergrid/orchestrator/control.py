@@ -52,6 +52,7 @@ class ControlReader:
         self._look_at = 0.0
         self._trouble = ""
         self.topic_id = ""
+        self.has_read = False  # all that was there, once
 
     def open(self, asked: Asked) -> list[Message]:
         """What is there beyond what was acted on before: of one partition in its order, whatever
@@ -71,6 +72,7 @@ class ControlReader:
             self._look_at = time.monotonic() + _LOOK_SECONDS
             return []
         self._note("")
+        self.has_read = True
         self._look_at = time.monotonic() + _LOOK_SECONDS
         return in_order(past)
 

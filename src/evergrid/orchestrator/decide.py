@@ -58,8 +58,16 @@ def interrupted(manifest: Manifest) -> tuple[list[Generation], list[Generation]]
     """What a pipeline that was killed left: generations to make nothing of, and complete ones
     that were never shown, or not taken back."""
     others = [one for number, one in manifest.generations.items() if number != manifest.current]
-    half = [one for one in others if one.state in (State.PREPARING, State.GONE)]
-    whole = [one for one in others if one.state in (State.READY, State.CURRENT)]
+    # One that is prepared again, because people go back to it, was complete before.
+    whole = [
+        one
+        for one in others
+        if one.state in (State.READY, State.CURRENT)
+        or (one.state is State.PREPARING and one.times.ready)
+    ]
+    half = [
+        one for one in others if one.state in (State.PREPARING, State.GONE) and one not in whole
+    ]
     return half, whole
 
 

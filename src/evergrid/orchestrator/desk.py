@@ -30,6 +30,11 @@ class Desk:
         self._control = ControlReader(settings, say)
         self._offer = Offer(settings, registry)
 
+    @property
+    def has_read(self) -> bool:
+        """Whether what was sent before the start is known."""
+        return self._control.has_read
+
     def open(self) -> None:
         """Take what was sent before the start."""
         self._take(self._control.open(self.docket.asked))

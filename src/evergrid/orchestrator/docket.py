@@ -51,6 +51,11 @@ class Docket:
         """The row id of the first message that asks for what is open; empty when none does."""
         return self._open[0].row_id if self._open else ""
 
+    def has_settled(self, row_id: str) -> bool:
+        """Whether a message is among those that are settled."""
+        partition, _, offset = row_id.partition(":")
+        return int(offset) < self._asked.next.get(int(partition), 0)
+
     def take(self, messages: Sequence[Message], topic_id: str) -> None:
         """Judge new messages; the last valid one waits, with others that ask for the same."""
         if topic_id != self._topic_id:

@@ -127,9 +127,10 @@ def ended(generation: Generation, state: State, error: str = "") -> Generation:
 
 
 def clear(settings: Settings, generation: Generation) -> None:
-    """Take away its topics and checkpoints."""
-    topics.delete(settings.kafka.internal, [table.topic for table in generation.tables.values()])
+    """Take away its checkpoints and topics: in this order, so that nobody goes back to one without
+    its topics, should the broker go away in between."""
     shutil.rmtree(generation_folder(settings, generation.number), ignore_errors=True)
+    topics.delete(settings.kafka.internal, [table.topic for table in generation.tables.values()])
 
 
 def rows_made(own: TopicWatch, generation: Generation) -> int:

@@ -16,11 +16,13 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import msgspec
 
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
+from evergrid.kafka.diagnosis import ShutOut, Step
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.generation import Generation, Progress
@@ -42,6 +44,7 @@ _STAND_SECONDS = 10.0
 _SURE = 2  # looks in a row that find nothing left to read
 
 Say = Callable[[str], None]
+_Answer = TypeVar("_Answer")
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -53,6 +56,10 @@ class Prepared(msgspec.Struct, frozen=True):
 
 class CalledOff(Exception):
     """Something else is wanted now."""
+
+
+class Unfit(LinkError):
+    """Its queries do not run as they should: with the same checkpoint they never will."""
 
 
 class TopicsMissing(ConfigError):
@@ -107,7 +114,7 @@ class Preparation:
         except EvergridError as error:
             outcome = CalledOff() if self._off.is_set() else error
         except Exception as error:  # whatever a library raises must not leave the page waiting
-            outcome = LinkError(f"the preparation failed unexpectedly ({error!r})")
+            outcome = Unfit(f"the preparation failed unexpectedly ({error!r})")
         self.outcome = outcome
 
     def _prepared(self) -> Prepared:
@@ -129,7 +136,7 @@ class Preparation:
         plan = self._plan(generation)
         bootstrap(plan, self._tell)
         self._check()
-        check_readable(plan, self.task.before)
+        self._patiently(lambda: check_readable(plan, self.task.before))
         return generation
 
     def _go_live(self, generation: Generation) -> Prepared:
@@ -137,18 +144,19 @@ class Preparation:
         plan = self._plan(generation)
         supervisor = Supervisor(plan, self._say, fresh_at=generations.now())
         try:
-            supervisor.start()
+            self._patiently(supervisor.start)
             if supervisor.reading is not None:
-                self._catch_up(supervisor, CatchingUp(supervisor.reading))
+                reading = supervisor.reading
+                self._catch_up(supervisor, self._patiently(lambda: CatchingUp(reading)))
             else:
                 self._see_them_stand(supervisor)
-            generation = generations.ready(self.task.settings, generation)
-            self._put(generation)
+            ready = self._patiently(lambda: generations.ready(self.task.settings, generation))
+            self._patiently(lambda: self._put(ready))
         except BaseException:
             with contextlib.suppress(LinkError):
                 supervisor.stop()
             raise
-        return Prepared(generation, supervisor)
+        return Prepared(ready, supervisor)
 
     def _catch_up(self, supervisor: Supervisor, catching_up: CatchingUp) -> None:
         """Wait until the queries have read what was there; never for ever."""
@@ -156,8 +164,10 @@ class Preparation:
         while sure < _SURE:
             self._check()
             if lost := supervisor.look():
-                raise LinkError(lost)
-            left = catching_up.left()
+                raise Unfit(lost)
+            asked_at = time.monotonic()
+            left = self._patiently(catching_up.left)
+            moved_at += time.monotonic() - asked_at  # which is Kafka's time, not the queries'
             done = catching_up.total - left
             if catching_up.total:
                 self._tell(Progress("reading what came meanwhile", done, catching_up.total))
@@ -165,7 +175,7 @@ class Preparation:
             if not left or done > least:
                 least, moved_at = done, time.monotonic()
             if time.monotonic() - moved_at > _STUCK_SECONDS:
-                raise LinkError(
+                raise Unfit(
                     f"its queries have read nothing for {_STUCK_SECONDS:.0f} seconds",
                     remedy="The log directory's spark.log may say why.",
                 )
@@ -177,12 +187,28 @@ class Preparation:
         while time.monotonic() < until:
             self._check()
             if lost := supervisor.look():
-                raise LinkError(lost)
+                raise Unfit(lost)
             if fallen := supervisor.fallen:
-                raise LinkError(
+                raise Unfit(
                     f"query {', '.join(fallen)} fell over as soon as it was started",
                     remedy="The log says why; the cluster may have too few free slots.",
                 )
+            time.sleep(_LOOK_SECONDS)
+
+    def _patiently(self, ask: Callable[[], _Answer]) -> _Answer:
+        """What `ask` gives, asked again while Kafka does not answer: history that was read for
+        long is not thrown away for a broker that is restarted. A missing right is told at once."""
+        until = time.monotonic() + _STUCK_SECONDS
+        while True:
+            self._check()
+            try:
+                return ask()
+            except Unfit:
+                raise
+            except LinkError as error:
+                is_final = isinstance(error, ShutOut) and error.step is Step.RIGHT
+                if is_final or time.monotonic() > until:
+                    raise
             time.sleep(_LOOK_SECONDS)
 
     def _tell(self, progress: Progress) -> None:
@@ -210,6 +236,11 @@ class Preparation:
 
     def _plan(self, generation: Generation) -> Plan:
         return Plan(self._spark, self.task.settings, generation)
+
+
+def is_passing(error: EvergridError) -> bool:
+    """Whether it was Kafka that kept a generation from the screens, and not what it is."""
+    return isinstance(error, LinkError) and not isinstance(error, Unfit)
 
 
 def find_topics(settings: Settings) -> Mapping[str, TopicInfo]:

@@ -1,7 +1,8 @@
 """The manifest as this pipeline writes it: on the broker first, then in memory.
 
-With each generation's record goes its row of `orchestrator_status`. The main thread and one
-that prepares a generation both write here.
+Before each generation's record goes its row of `orchestrator_status`: what fails or is killed
+between the two is done again by the record, and the row with it. The main thread and one that
+prepares a generation both write here.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ class Registry:
     def put(self, generation: Generation) -> None:
         """Say how a generation is."""
         with self._lock:
+            self._show(generation)
             self._writer.generation(generation)
             known = {**self._manifest.generations, generation.number: generation}
             self._manifest = msgspec.structs.replace(self._manifest, generations=known)
-            self._show(generation)
 
     def make_current(self, generation: Generation) -> None:
         """The one record that is the switch."""
@@ -64,18 +65,18 @@ class Registry:
         if generation.state is not State.FAILED:
             gone = generations.ended(generation, State.GONE, generation.error)
         with self._lock:
+            self._show(gone)
             self._writer.forget(generation.number)
             left = {n: g for n, g in self._manifest.generations.items() if n != generation.number}
             self._manifest = msgspec.structs.replace(self._manifest, generations=left)
-            self._show(gone)
             self._rows.pop(generation.number, None)
 
     def count(self, generation: Generation, rows: int) -> None:
         """Say how many rows its joined tables have got."""
         with self._lock:
             if self._rows.get(generation.number) != rows:
+                self._status.put(status_row(self._settings, generation, rows))
                 self._rows[generation.number] = rows
-                self._show(generation)
 
     def offer(self, choices: Choices) -> None:
         """Say what control messages may ask for."""

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 
 from evergrid.changelog.manifest import OLD_SECONDS, Behind
+from evergrid.changelog.names import manifest_topic
+from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation
@@ -99,17 +101,17 @@ class Supervisor:
         self._queries.stop_all()
 
     def _look_at_queries(self) -> str:
-        for fallen in self._queries.failures():
-            if fallen.query in self._due:
+        for failed in self._queries.failures():
+            if failed.query in self._due:
                 continue  # judged by what was so when it fell
-            failure = self._with_its_cause(fallen)
+            failure = self._with_its_cause(failed)
             if failure.cause is Cause.LOST:
                 told = f"query {failure.query} lost its input or its state ({failure.text})"
                 return self._another_topic() or told
             self._restart_later(failure)
-        for name, falls in self._falls.items():
-            if falls >= _MOST_FALLS and not self._trouble:
-                return f"query {name} does not get up again (see spark.log)"
+        fallen = [name for name, falls in self._falls.items() if falls >= _MOST_FALLS]
+        if fallen and self._is_kafka_well():
+            return f"query {', '.join(fallen)} does not get up again (see spark.log)"
         for name, due in list(self._due.items()):
             if time.monotonic() >= due:
                 del self._due[name]
@@ -185,6 +187,20 @@ class Supervisor:
             self._queries.seconds_since_start(name) < _STEADY_SECONDS for name in tuple(self._waits)
         )
 
+    def _is_kafka_well(self) -> bool:
+        """Whether it is the queries' own fault that they fall; else they begin anew."""
+        if self._trouble:
+            return False
+        settings = self._plan.settings
+        try:
+            topics.describe(
+                settings.kafka.internal, [manifest_topic(settings.internal_topics.prefix)]
+            )
+        except LinkError:
+            self._falls.clear()
+            return False
+        return True
+
     def _another_topic(self) -> str:
         """Which topic is another one now, if that is why input was lost."""
         try:
@@ -198,6 +214,7 @@ class Supervisor:
             self._say(trouble)
         elif self._trouble and not trouble:
             self._say("Kafka and all source topics are there again.")
+            self._falls.clear()  # those while it was away say nothing of the queries
         self._trouble = trouble
 
     def _source_topics(self) -> dict[str, TopicInfo]:

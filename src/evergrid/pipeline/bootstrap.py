@@ -17,7 +17,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
@@ -166,12 +166,14 @@ def _counting(plan: Plan, target: TableTopic, expected: int, report: Report) -> 
     """Report how many changes have reached a changelog while a batch job writes them."""
     connection = plan.settings.kafka.internal
     step = f"writing the past of {target.table.name}"
-    before = sum(topics.offsets(connection, target.topic, Edge.LATEST).values())
+    before: int | None = None
+    with suppress(LinkError):  # the job itself will say what is wrong
+        before = sum(topics.offsets(connection, target.topic, Edge.LATEST).values())
     report(Progress(step, 0, expected))
     written = threading.Event()
 
     def count() -> None:
-        while not written.wait(_LOOK_SECONDS):
+        while before is not None and not written.wait(_LOOK_SECONDS):
             try:
                 now = sum(topics.offsets(connection, target.topic, Edge.LATEST).values())
             except LinkError:
