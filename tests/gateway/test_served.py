@@ -136,10 +136,14 @@ def test_rows_over_http_are_the_same(stage: Stage) -> None:
             b"0:8,8",
             b"0:7,7",
         ]
-    with calling(stage) as caller:
-        listed = json.loads(caller.ask("/api/tables").body)["tables"]
-        assert TABLE in [table["name"] for table in listed]
-        assert all(table["state"] == "live" for table in listed)
+
+    def states() -> dict[str, str]:
+        with calling(stage) as caller:
+            listed = json.loads(caller.ask("/api/tables").body)["tables"]
+            return {table["name"]: table["state"] for table in listed}
+
+    assert TABLE in states()
+    wait_until(lambda: {*states().values()} == {"live"}, "all to be live")
 
 
 def test_a_control_message_goes_out_and_its_verdict_comes_in(stage: Stage) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from bench.usage import java_below
 
 import evergrid
-from evergrid.client import Patience
+from evergrid.client import LiveWindow, Patience
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.protocol.messages import Live
 from evergrid.testing.processes import EvergridProcess
@@ -121,6 +121,10 @@ def watching(audience: Audience) -> list[Viewer]:
     ]
 
 
+def pipeline_is_behind(window: LiveWindow) -> bool:
+    return window.state is Live.STALE and window.message.startswith("The pipeline")
+
+
 def said_when_spark_stands_still(
     pipeline: EvergridProcess, producer: Producer, viewers: list[Viewer]
 ) -> None:
@@ -131,10 +135,9 @@ def said_when_spark_stands_still(
         stopped = datetime.datetime.now(datetime.UTC)
         producer.send()
         for viewer in viewers:
-            stale = viewer.wait_for(lambda window: window.state is Live.STALE, PATIENCE)
+            stale = viewer.wait_for(pipeline_is_behind, PATIENCE)
             assert stale.stale_since is not None
             assert abs(stale.stale_since - stopped) < datetime.timedelta(seconds=30)
-            assert stale.message.startswith("The pipeline")
     finally:
         os.kill(java, signal.SIGCONT)
     for viewer in viewers:

@@ -127,11 +127,11 @@ class Viewer:
     def wait_for(self, condition: Callable[[LiveWindow], bool], seconds: float) -> LiveWindow:
         """The newest window once it fits; from another thread than the one it watches on."""
         deadline = time.monotonic() + seconds
-        while self.newest is None or not condition(self.newest):
+        while (newest := self.newest) is None or not condition(newest):
             if self.faults or time.monotonic() > deadline:
                 raise AssertionError(f"{self.name}, {seconds:.0f} s: {self.story()}")
             time.sleep(_LOOK_SECONDS)
-        return self.newest
+        return newest
 
     def story(self) -> str:
         """What it saw last, and what was wrong, to be read by who looks for the reason."""
