@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evergrid.changelog.asking import ControlTopic, as_it_runs
+from evergrid.changelog.asking import ControlTopic
 from evergrid.changelog.manifest import Choices, Manifest
 from evergrid.config import load
 from evergrid.config.settings import Settings
@@ -58,8 +58,11 @@ def test_the_words_and_topics_are_those_of_the_pipeline(elsewhere: Settings) -> 
         topic.read(b'{"usersTopic": "salaries"}', MANIFEST)
 
 
-def test_where_the_configuration_is_the_pipelines_its_patterns_count() -> None:
-    assert as_it_runs(PIPELINE, MANIFEST) is PIPELINE
+def test_what_the_pipeline_lists_may_be_asked_for_beside_what_patterns_allow() -> None:
+    listed = msgspec.structs.replace(MANIFEST, choices=Choices("changes", ("people",)))
+    topic = ControlTopic(PIPELINE)
+    assert topic.read(b'{"usersTopic": "people"}', listed) == Request({"users": "people"})
+    assert topic.read(b'{"usersTopic": "users.9"}', listed) == Request({"users": "users.9"})
     with pytest.raises(DataError, match="not allowed; control"):
         ControlTopic(PIPELINE).read(b'{"usersTopic": "salaries"}', MANIFEST)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 
 import msgspec
@@ -62,6 +61,9 @@ def test_what_is_named_is_asked_for_and_the_rest_stays(
         (b'{"joinType": "LEFT"}', 'joinType is "LEFT", expected one of asof, left, inner'),
         (b'{"joinType": ["left"]}', 'joinType is ["left"], expected one of asof, left, inner'),
         (b'{"joinType": "left", "finalJoinType": "asof"}', "name the type of the same join"),
+        (b'{"joinType": "\\ud83d"}', r'joinType is "\ud83d", expected one of asof'),
+        (b'{"usersTopic": "\\udc00"}', r'usersTopic is "\udc00", expected the name'),
+        (b'{"\\ud800": "left"}', r"there is no '\ud800' to set"),
         (b'{"usersTopic": 7}', "usersTopic is 7, expected the name of a Kafka topic"),
         (b'{"usersTopic": "a b"}', 'usersTopic is "a b", expected the name of a Kafka topic'),
         (b'{"usersTopic": "payroll"}', "topic payroll is not allowed; control.allow has users"),
@@ -76,6 +78,15 @@ def test_what_cannot_be_is_refused_with_the_reason(
     with pytest.raises(DataError) as refused:
         read_request(value, settings)
     assert reason in refused.value.sentence()
+    assert msgspec.json.encode(refused.value.sentence()), "it is for everybody to read"
+
+
+def test_nothing_is_nested_too_deeply_to_be_refused(settings: Settings) -> None:
+    """There is a depth at which it can be read, and not be written any more."""
+    for depth in range(800, 1010):
+        value = b'{"joinType": ' + b"[" * depth + b"]" * depth + b"}"
+        with pytest.raises(DataError):
+            read_request(value, settings)
 
 
 def test_with_several_joins_each_has_a_word_of_its_own(settings: Settings) -> None:
@@ -107,7 +118,12 @@ def test_no_bytes_whatsoever_break_the_reader(settings: Settings) -> None:
         value = bytearray(good)
         for _ in range(rng.randint(1, 6)):
             place = rng.randrange(len(value))
-            value[place : place + rng.randint(0, 3)] = rng.randbytes(rng.randint(0, 3))
+            piece = rng.choice((rng.randbytes(rng.randint(0, 3)), b"\\ud800", b"\\u0000"))
+            value[place : place + rng.randint(0, 3)] = piece
             value = value or bytearray(b" ")
-        with contextlib.suppress(DataError):
+        told = ""
+        try:
             assert read_request(bytes(value), settings) != Request()
+        except DataError as refused:
+            told = refused.sentence()
+        assert msgspec.json.encode(told)

@@ -170,7 +170,7 @@ def test_a_writer_and_a_watch_go_on_until_the_new_certificate_is_whole(
 
     def write() -> None:
         nonlocal written
-        writer.write(topic, b"key", b"value")
+        writer.write(topic, (b"key", b"value"))
         written += 1
         assert watch.ends([topic]) == {(topic, 0): written}
 

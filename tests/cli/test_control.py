@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 import uuid
@@ -222,6 +223,20 @@ def test_watching_ends_with_the_time_or_ctrl_c_and_the_message_stays(
     assert (code, err) == (3, "")
     assert lines[-1].startswith("Stopped watching. The message stays sent.")
     assert len(messages(settings)) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_stops_before_it_is_sent_is_not_told_that_it_is_live(
+    control: Start, environ: dict[str, str], number: signal.Signals
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        environ["EVERGRID_KAFKA__BOOTSTRAP"] = f"127.0.0.1:{silent.getsockname()[1]}"
+        asking = control("--join", "left")
+        caller, _ = silent.accept()
+        with caller:
+            asking.process.send_signal(number)
+            code, lines, _ = ended(asking)
+    assert (code, lines[-1]) == (3, "Stopped before anything was sent.")
 
 
 def test_a_broker_that_goes_away_is_waited_for(

@@ -10,7 +10,15 @@ import pytest
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Choices, Manifest
-from evergrid.cli.standing import coming, generations, messages, options_of, outcome, pipeline
+from evergrid.cli.standing import (
+    coming,
+    endangered,
+    generations,
+    messages,
+    options_of,
+    outcome,
+    pipeline,
+)
 from evergrid.config import load
 from evergrid.model.control import Verdict, topic_words, type_words
 from evergrid.model.generation import Generation, Progress, State, Times
@@ -113,9 +121,18 @@ def test_generations_that_matter_are_listed_the_current_one_first() -> None:
     assert lines == [
         f"Generation 3 is on screens since 12:00:03.000: {PARTS}.",
         "Generation 5 failed: Topic users_v9 does not exist.",
-        "Preparing generation 4.",
+        f"Preparing generation 4 ({PARTS}).",
         f"Generation 2 is kept: {PARTS}; going back to it is quick.",
     ]
+
+
+def test_what_another_message_would_call_off_is_told() -> None:
+    coming = msgspec.structs.replace(generation(4, State.PREPARING), cause="0:12")
+    assert endangered(manifest(generation(3, State.CURRENT), coming, current=3)) == (
+        f"Generation 4 ({PARTS}) is being prepared for message 0:12: it is called off unless this "
+        "asks for the same."
+    )
+    assert endangered(manifest(generation(3, State.CURRENT), current=3)) == ""
 
 
 def test_several_joins_are_told_apart_in_what_is_typed(tmp_path: Path) -> None:
@@ -133,14 +150,20 @@ def test_several_joins_are_told_apart_in_what_is_typed(tmp_path: Path) -> None:
         type_words(settings.joins),
     )
     known = msgspec.structs.replace(manifest(one, current=1), choices=choices)
-    assert list(options_of(known)) == [
+    assert list(options_of(known, ("users", "accounts"))) == [
         "  --users-topic TOPIC     now users",
         "  --accounts-topic TOPIC  now accounts",
         "  --join final=TYPE       now left; or asof, inner",
         "  --join all=TYPE         now inner; or asof, left",
         "  topics: accounts, users",
     ]
-    nothing = list(options_of(Manifest(choices=Choices("t", (), {}, {"final": "joinType"}))))
+    elsewhere = list(options_of(known, ("users",)))
+    assert elsewhere[:2] == [
+        "  --users-topic TOPIC     now users",
+        "  --topic accounts=TOPIC  now accounts",
+    ]
+    without = Manifest(choices=Choices("t", (), {}, {"final": "joinType"}))
+    nothing = list(options_of(without, ()))
     assert nothing == [
         "  --join TYPE  asof, left, inner",
         "  topics: none that exists may be asked for",

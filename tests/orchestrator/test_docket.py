@@ -115,6 +115,10 @@ def test_all_that_ask_for_the_same_are_superseded_together(settings: Settings) -
     verdicts = [bench.verdicts[f"0:{n}"][0] for n in range(3)]
     assert verdicts == ["superseded", "superseded", "waiting"]
     assert bench.docket.cause == "0:2"
+    bench.docket.take([Message(0, 3, 3, b'{"joinType": "left"}', "ann@desk")], "id")
+    bench.look()
+    who = "Message 0:3, sent by ann@desk, came before this one was live."
+    assert bench.verdicts["0:2"] == ("superseded", who)
 
 
 def test_a_kill_makes_open_messages_be_read_again_and_no_others(settings: Settings) -> None:

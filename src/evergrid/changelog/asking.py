@@ -64,21 +64,18 @@ class ControlTopic:
 def as_it_runs(settings: Settings, manifest: Manifest) -> Settings:
     """`settings` with the sources and joins that run, where those have other names.
 
-    Then the patterns of allowed topics are another's too: what the pipeline lists may be
-    asked for, beside what these patterns allow.
+    The patterns of allowed topics may be another's too: what the pipeline lists may be asked
+    for, beside what these patterns allow. It looks itself, by its own, when it reads a message.
     """
     current = manifest.current_generation
     if current is None:
         return settings
+    allow = (*settings.control.allow, *manifest.choices.topics)
+    control = msgspec.structs.replace(settings.control, allow=allow)
+    settings = msgspec.structs.replace(settings, control=control)
     if (current.sources.keys(), current.joins.keys()) == (
         settings.sources.keys(),
         settings.joins.keys(),
     ):
         return settings
-    allow = (*settings.control.allow, *manifest.choices.topics)
-    return msgspec.structs.replace(
-        settings,
-        sources=current.sources,
-        joins=current.joins,
-        control=msgspec.structs.replace(settings.control, allow=allow),
-    )
+    return msgspec.structs.replace(settings, sources=current.sources, joins=current.joins)

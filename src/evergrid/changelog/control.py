@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from evergrid.changelog.text import printable
 from evergrid.config.settings import Settings
 from evergrid.config.values import TOPIC
 from evergrid.model.control import Request, topic_words, type_words
 from evergrid.model.errors import DataError
 from evergrid.model.join import JoinType
 
+_LONGEST_SHOWN = 80
 LARGEST_BYTES = 16 * 1024
 BY_HEADER = "evergrid.by"  # who sent it, as far as the sender says
 
@@ -22,7 +24,9 @@ def read_request(value: bytes | None, settings: Settings) -> Request:
     unknown = [name for name in fields if name not in topics and name not in types]
     if unknown:
         known = ", ".join((*topics, *types))
-        raise DataError(f"there is no {unknown[0][:80]!r} to set; it can be one of {known}")
+        raise DataError(
+            f"there is no {unknown[0][:_LONGEST_SHOWN]!r} to set; it can be one of {known}"
+        )
     both = [name for name in type_words(settings.joins).values() if fields.get(name) is not None]
     for name in both:
         long = f"{types[name]}JoinType"
@@ -92,7 +96,11 @@ def _type(name: str, value: object) -> JoinType:
 
 
 def _shown(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)[:80]
+    """A value as it was written, spelt so that it can be written again."""
+    try:
+        return printable(json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN])
+    except RecursionError:
+        return "nested too deeply"
 
 
 def _fields(value: bytes | None) -> Mapping[str, object]:

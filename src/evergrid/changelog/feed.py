@@ -148,7 +148,7 @@ class Feed:
         self._next[name] = topics.offsets(self._connection, name, Edge.LATEST)
         self._manifest = fold(Manifest(), read_to_end(self._connection, name))
         self._move()
-        self._down = ""
+        self._down, self._missed = "", 0
         return True
 
     def _reached(self, key: Key) -> Reached:
@@ -242,7 +242,7 @@ class Feed:
         now = time.monotonic()
         if heard:
             self._heard_at = now
-            self._down = ""
+            self._down, self._missed = "", 0
         looked = now - self._looked_at
         if looked < (_LOOK_SECONDS if now - self._heard_at < _SILENT_SECONDS else _SILENT_SECONDS):
             return

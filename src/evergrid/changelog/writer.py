@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import msgspec
@@ -23,6 +23,8 @@ from evergrid.model.table import ID_SEPARATOR
 
 _WRITE_SECONDS = 60.0
 
+Pair = tuple[bytes, bytes | None]  # a record's key and value
+
 
 class RecordWriter:
     """Writes single records; several threads may do so at once."""
@@ -33,38 +35,40 @@ class RecordWriter:
         self._ear = Ear()
         self._producer = self._new()
 
-    def write(self, topic: str, key: bytes, value: bytes | None) -> None:
-        """LinkError unless it is there within a bounded time."""
+    def write(self, topic: str, *records: Pair) -> None:
+        """LinkError unless all are there within a bounded time."""
         renewed = self._renewal.renew(self._new)
         if renewed is not None:
             self._producer = renewed
-        failure = self._write(self._producer, topic, key, value)
+        failure = self._write(self._producer, topic, records)
         if failure is not None and failure.code() not in SILENCE:
             # The client may have given up for good, say because this user might write nowhere:
             # only a new one can find out that he may again.
             with contextlib.suppress(ConfigError, LinkError):  # or with the next record
                 self._producer = self._new()
-                failure = self._write(self._producer, topic, key, value)
+                failure = self._write(self._producer, topic, records)
         if failure is not None:
             reason = self._ear.reason(failure)
             raise clients.link_error(self._connection, f"write to {topic}", reason)
         self._ear.forget()
 
-    def _write(
-        self, producer: Producer, topic: str, key: bytes, value: bytes | None
-    ) -> KafkaError | None:
-        """What kept this record from the broker; other threads wait for theirs."""
+    def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
+        """What kept one of these records from the broker; other threads wait for theirs."""
         told: list[KafkaError | None] = []
 
         def delivered(error: KafkaError | None, _message: Message) -> None:
             told.append(error)
 
         try:
-            producer.produce(topic, value, key, on_delivery=delivered)
+            for key, value in records:
+                producer.produce(topic, value, key, on_delivery=delivered)
             producer.flush(_WRITE_SECONDS)
         except KafkaException as error:
             return cast("KafkaError", error.args[0])
-        return told[0] if told else KafkaError(clients.TIMED_OUT)
+        except BufferError:  # too many wait already
+            told.append(KafkaError(clients.TIMED_OUT))
+        failure = next((error for error in told if error is not None), None)
+        return failure or (KafkaError(clients.TIMED_OUT) if len(told) < len(records) else None)
 
     def _new(self) -> Producer:
         return clients.producer(self._connection, error_cb=self._ear)
@@ -107,7 +111,7 @@ class ManifestWriter:
         self._write(*manifest.encode_gone(number))
 
     def _write(self, key: bytes, value: bytes | None) -> None:
-        self._writer.write(self._topic, key, value)
+        self._writer.write(self._topic, (key, value))
 
 
 class TableWriter:
@@ -117,6 +121,11 @@ class TableWriter:
         self._writer = writer
         self._target = target
 
-    def put(self, row: Row) -> None:
+    def put(self, *rows: Row) -> None:
+        """All of them at once, which takes hardly longer than one."""
+        if rows:
+            self._writer.write(self._target.topic, *map(self._pair, rows))
+
+    def _pair(self, row: Row) -> Pair:
         row_id = ID_SEPARATOR.join(str(row[name]) for name in self._target.table.row_id)
-        self._writer.write(self._target.topic, row_id.encode(), msgspec.json.encode(row))
+        return row_id.encode(), msgspec.json.encode(row)

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING
 from evergrid.changelog.text import cell, printable
 from evergrid.cli.arguments import reader
 from evergrid.cli.manners import Stopped
-from evergrid.cli.standing import coming, generations, messages, options_of, outcome, pipeline
+from evergrid.cli.standing import (
+    coming,
+    endangered,
+    generations,
+    messages,
+    options_of,
+    outcome,
+    pipeline,
+)
 from evergrid.config.settings import Settings
 from evergrid.config.values import SECONDS, duration
 from evergrid.model.control import Verdict
@@ -108,12 +116,18 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     from evergrid.cli.watch import Watch
 
     fields = _fields(options.topic or (), options.join or ())
-    watch = Watch(settings)
+    if not fields:
+        return _show(settings, Watch(settings))
     try:
-        if fields:
-            return _ask(settings, watch, fields, options)
-        _show(settings, watch)
-        return DONE
+        watch = Watch(settings)
+    except Stopped:
+        print("Stopped before anything was sent.", flush=True)
+        return UNDECIDED
+    try:
+        return _ask(settings, watch, fields, options)
+    except BrokenPipeError:  # whoever read along has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNDECIDED
     finally:
         watch.close()
 
@@ -142,6 +156,8 @@ def _ask(
             remedy="`evergrid control` shows what can.",
         ) from None
     screen = _Screen()
+    if called_off := endangered(watch.manifest):
+        screen.keep(called_off)
     try:
         sent = topic.send(value, _me(), watch.manifest)
     except Stopped:
@@ -196,20 +212,22 @@ def _end(row: Row, watch: Watch, screen: _Screen, seconds: float) -> int:
     return code
 
 
-def _show(settings: Settings, watch: Watch) -> None:
+def _show(settings: Settings, watch: Watch) -> int:
     """What runs, what may be asked for, and the last messages."""
     today = datetime.date.today()
     lines = [_pipeline(watch), *generations(watch.manifest, today)]
     choices = watch.manifest.choices
     if choices.topic:
-        lines += ["", "What may be asked for:", *options_of(watch.manifest)]
+        lines += ["", "What may be asked for:", *options_of(watch.manifest, settings.sources)]
     history = watch.history()[-_LAST:]
     name = choices.topic or settings.control.topic
     if history:
         lines += ["", f"The last control messages on {name}:", *messages(history, today)]
     else:
         lines += ["", f"No control message on {name} has been read yet."]
+    watch.close()
     print("\n".join(lines), flush=True)
+    return DONE
 
 
 def _pipeline(watch: Watch) -> str:

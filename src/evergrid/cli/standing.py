@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from rich.cells import cell_len
 
@@ -80,16 +80,33 @@ def generations(manifest: Manifest, today: datetime.date) -> Iterator[str]:
             continue
         if one.state is State.RETIRING:
             yield f"Generation {number} is kept: {parts_of(one)}; {_GO_BACK}."
-        elif one.state is not State.GONE:
+        elif one.state is State.FAILED:
             yield _preparing(one)
+        elif one.state is not State.GONE:
+            yield f"{_preparing(one).rstrip('.')} ({parts_of(one)})."
 
 
-def options_of(manifest: Manifest) -> Iterator[str]:
-    """What may be asked for, as it is typed."""
+def endangered(manifest: Manifest) -> str:
+    """What another message may call off; empty when nothing is being prepared."""
+    for number, one in sorted(manifest.generations.items(), reverse=True):
+        if number != manifest.current and one.state in (State.PREPARING, State.READY):
+            cause = f" for message {one.cause}" if one.cause else ""
+            return (
+                f"Generation {number} ({parts_of(one)}) is being prepared{cause}: it is called off "
+                "unless this asks for the same."
+            )
+    return ""
+
+
+def options_of(manifest: Manifest, known: Container[str]) -> Iterator[str]:
+    """What may be asked for, as it is typed; sources that are `known` have options of their own."""
     current, choices = manifest.current_generation, manifest.choices
     sources, joins = (current.sources, current.joins) if current else ({}, {})
     rows = [
-        (f"--{name}-topic TOPIC", f"now {sources[name].topic}" if name in sources else "")
+        (
+            f"--{name}-topic TOPIC" if name in known else f"--topic {name}=TOPIC",
+            f"now {sources[name].topic}" if name in sources else "",
+        )
         for name in choices.sources
     ]
     kinds = [kind.value for kind in JoinType]
@@ -121,6 +138,8 @@ def messages(rows: Sequence[Row], today: datetime.date) -> Iterator[str]:
 
 def _preparing(generation: Generation) -> str:
     number = generation.number
+    if generation.state is State.RETIRING and generation.error:
+        return f"Generation {number} is tried again: {printable(generation.error)}"
     if generation.state is State.FAILED:
         return f"Generation {number} failed: {printable(generation.error)}"
     if generation.state in (State.READY, State.CURRENT):

@@ -131,4 +131,4 @@ class Watch:
             self.manifest = apply(self.manifest, record.key, record.value)
             if self.manifest.pulse != before:
                 self._heard_at = time.monotonic()
-                self.trouble = ""
+                self.trouble, self._missed = "", 0

@@ -32,7 +32,7 @@ from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.diagnosis import ShutOut, Step
 from evergrid.kafka.ear import Ear
-from evergrid.kafka.identity import where
+from evergrid.kafka.identity import identity, where
 from evergrid.kafka.renewal import Renewal
 from evergrid.model.errors import LinkError
 from evergrid.model.source import At, Edge, Start
@@ -193,7 +193,8 @@ class TopicWatch:
                 return self._answered(asker, question)
             except ShutOut as error:
                 # Its token may have expired on its way: a new one begins with a new token.
-                if error.step is not Step.LOGIN:
+                has_token = identity(self._connection).mechanism == "OAUTHBEARER"
+                if error.step is not Step.LOGIN or not has_token:
                     raise
         return self._answered(self._new(), question)
 
@@ -301,6 +302,7 @@ class _Asker:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(_LOOK_SECONDS)
+                self.existing([topic.name])  # the client says the same of one that is gone
 
     def _offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
         own = {**self._connection.properties, **self._connection.python}  # the same word in both

@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
+import msgspec
+
 from evergrid.changelog.manifest import Behind
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
@@ -53,6 +55,7 @@ Say = Callable[[str], None]
 _TURN_SECONDS = 0.2
 _COUNT_SECONDS = 5.0
 _LOOK_SECONDS = 1.0
+_ASKED_SECONDS = 60.0  # for the control topic, after the start
 
 
 class Conductor:
@@ -91,6 +94,7 @@ class Conductor:
         pulse = self._registry.manifest.pulse or generations.now()
         self._without = Behind(pulse, "The pipeline is starting.")  # as long as nothing runs
         self._count_at = 0.0
+        self._began = time.monotonic()
 
     def run(self) -> NoReturn:
         """Run until stopped from outside (by an exception in this thread)."""
@@ -183,7 +187,8 @@ class Conductor:
     def _may_have_been_asked_for(self) -> bool:
         """Whether what runs was asked for by a message that is still to be read: a kill came
         between the switch and the word that it was done."""
-        if self._current is None or self._desk.has_read:
+        is_long_ago = time.monotonic() - self._began > _ASKED_SECONDS
+        if self._current is None or self._desk.has_read or is_long_ago:
             return False
         cause = self._registry.manifest.generations[self._current.generation.number].cause
         return bool(cause) and not self._docket.has_settled(cause)
@@ -278,7 +283,7 @@ class Conductor:
         if preparation is not None and preparation.generation is not None:
             self._attempts.number = None
             if kept is not None and is_passing(error):
-                self._registry.put(generations.ended(kept, State.RETIRING))
+                self._registry.put(msgspec.structs.replace(kept, error=text))
             else:
                 self._retirement.fail(preparation.generation, text)
         elif kept is None:

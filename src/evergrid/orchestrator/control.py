@@ -136,7 +136,10 @@ class ControlReader:
         found: list[Message] = []
         deadline = time.monotonic() + _PAST_SECONDS
         while not reader.reached(self._name, ends):
-            found += [_message(record) for record in reader.read()]
+            batch = [_message(record) for record in reader.read()]
+            found += batch
+            if batch:
+                deadline = time.monotonic() + _PAST_SECONDS
             if time.monotonic() > deadline:
                 raise LinkError(
                     f"nothing could be read for {_PAST_SECONDS:.0f} seconds",

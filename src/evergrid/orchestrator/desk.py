@@ -50,8 +50,9 @@ class Desk:
 
     def answer(self) -> None:
         """Write verdicts down first: what is settled is not read again."""
-        for row_id, row in self.docket.rows().items():
-            self._verdicts.put(row)
+        rows = self.docket.rows()
+        self._verdicts.put(*rows.values())
+        for row_id, row in rows.items():
             self.docket.written(row_id, row)
         self._registry.remember(self.docket.asked)
         self._offer.turn()

@@ -75,8 +75,9 @@ class Docket:
                 self._judge(message, *self._so_far)
                 continue
             for earlier in self._open:
-                by = f"Message {message.row_id} came before this one was live."
-                self._judge(earlier, Verdict.SUPERSEDED, by)
+                sender = f", sent by {message.by}," if message.by else ""
+                reason = f"Message {message.row_id}{sender} came before this one was live."
+                self._judge(earlier, Verdict.SUPERSEDED, reason)
             self._open = [message]
             self._request, self._wanted = request, wanted
             self._so_far = (Verdict.WAITING, "", 0)

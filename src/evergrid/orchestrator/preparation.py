@@ -16,18 +16,17 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TypeVar
 
 import msgspec
 
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.diagnosis import ShutOut, Step
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.generation import Generation, Progress
 from evergrid.orchestrator import generations
 from evergrid.orchestrator.decide import missing_topics
+from evergrid.orchestrator.patience import Patience
 from evergrid.orchestrator.readable import check_readable
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.status import sentence
@@ -44,7 +43,6 @@ _STAND_SECONDS = 10.0
 _SURE = 2  # looks in a row that find nothing left to read
 
 Say = Callable[[str], None]
-_Answer = TypeVar("_Answer")
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -59,7 +57,7 @@ class CalledOff(Exception):
 
 
 class Unfit(LinkError):
-    """Its queries do not run as they should: with the same checkpoint they never will."""
+    """Its queries do not run as they should, or nobody knows why: it is not gone back to."""
 
 
 class TopicsMissing(ConfigError):
@@ -95,6 +93,8 @@ class Preparation:
         self._off = threading.Event()
         self._told: Progress | None = None
         self._told_at = 0.0
+        # History that was read for long is not thrown away for a broker that is restarted.
+        self._patience = Patience(self._check, say)
         self._thread = threading.Thread(target=self._run, name="preparation", daemon=True)
         self._thread.start()
 
@@ -136,7 +136,7 @@ class Preparation:
         plan = self._plan(generation)
         bootstrap(plan, self._tell)
         self._check()
-        self._patiently(lambda: check_readable(plan, self.task.before))
+        self._patience.ask(lambda: check_readable(plan, self.task.before))
         return generation
 
     def _go_live(self, generation: Generation) -> Prepared:
@@ -144,14 +144,14 @@ class Preparation:
         plan = self._plan(generation)
         supervisor = Supervisor(plan, self._say, fresh_at=generations.now())
         try:
-            self._patiently(supervisor.start)
+            self._patience.ask(supervisor.start)
             if supervisor.reading is not None:
                 reading = supervisor.reading
-                self._catch_up(supervisor, self._patiently(lambda: CatchingUp(reading)))
+                self._catch_up(supervisor, self._patience.ask(lambda: CatchingUp(reading)))
             else:
                 self._see_them_stand(supervisor)
-            ready = self._patiently(lambda: generations.ready(self.task.settings, generation))
-            self._patiently(lambda: self._put(ready))
+            ready = self._patience.ask(lambda: generations.ready(self.task.settings, generation))
+            self._patience.ask(lambda: self._put(ready))
         except BaseException:
             with contextlib.suppress(LinkError):
                 supervisor.stop()
@@ -165,9 +165,9 @@ class Preparation:
             self._check()
             if lost := supervisor.look():
                 raise Unfit(lost)
-            asked_at = time.monotonic()
-            left = self._patiently(catching_up.left)
-            moved_at += time.monotonic() - asked_at  # which is Kafka's time, not the queries'
+            before = self._patience.waited
+            left = self._patience.ask(catching_up.left)
+            moved_at += self._patience.waited - before  # which was Kafka's time, not the queries'
             done = catching_up.total - left
             if catching_up.total:
                 self._tell(Progress("reading what came meanwhile", done, catching_up.total))
@@ -189,26 +189,10 @@ class Preparation:
             if lost := supervisor.look():
                 raise Unfit(lost)
             if fallen := supervisor.fallen:
-                raise Unfit(
+                raise LinkError(
                     f"query {', '.join(fallen)} fell over as soon as it was started",
                     remedy="The log says why; the cluster may have too few free slots.",
                 )
-            time.sleep(_LOOK_SECONDS)
-
-    def _patiently(self, ask: Callable[[], _Answer]) -> _Answer:
-        """What `ask` gives, asked again while Kafka does not answer: history that was read for
-        long is not thrown away for a broker that is restarted. A missing right is told at once."""
-        until = time.monotonic() + _STUCK_SECONDS
-        while True:
-            self._check()
-            try:
-                return ask()
-            except Unfit:
-                raise
-            except LinkError as error:
-                is_final = isinstance(error, ShutOut) and error.step is Step.RIGHT
-                if is_final or time.monotonic() > until:
-                    raise
             time.sleep(_LOOK_SECONDS)
 
     def _tell(self, progress: Progress) -> None:
@@ -239,8 +223,9 @@ class Preparation:
 
 
 def is_passing(error: EvergridError) -> bool:
-    """Whether it was Kafka that kept a generation from the screens, and not what it is."""
-    return isinstance(error, LinkError) and not isinstance(error, Unfit)
+    """Whether it was Kafka that kept a generation from the screens, and not what it is: a topic
+    that is gone does not come back as the same one."""
+    return isinstance(error, LinkError) and not isinstance(error, (Unfit, topics.Missing))
 
 
 def find_topics(settings: Settings) -> Mapping[str, TopicInfo]:

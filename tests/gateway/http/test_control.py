@@ -110,6 +110,7 @@ def test_a_right_that_is_taken_away_is_gone(gateway: LocalGateway) -> None:
         (b'{"joinType": null}', "asks for nothing"),
         (b'{"joinType": "outer"}', "expected one of asof, left, inner"),
         (b'{"joinType": ["left"]}', "expected one of asof, left, inner"),
+        (b'{"joinType": "\\ud83d"}', r'joinType is "\ud83d", expected one of asof'),
         (b'{"usersTopic": 7}', "expected the name of a Kafka topic"),
         (b'{"usersTopic": "../x"}', "expected the name of a Kafka topic"),
         (b'{"usersTopic": "salaries"}', "topic salaries is not allowed"),
