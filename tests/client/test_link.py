@@ -42,7 +42,9 @@ def test_a_difference_that_does_not_fit_is_repaired_by_opening_anew() -> None:
         await talk.show(difference(first.sub, 9, 8, ((0, 1),), []))
         assert await talk.hear() == Close(first.sub)
         second = await talk.opened()
-        assert (second.sub != first.sub, second.resume) == (True, None)
+        assert second.sub != first.sub
+        assert second.resume is not None
+        assert second.resume.sequence == 0
         await talk.show(full(first.sub, 10, [row(3)]))  # late, for nobody
         await talk.show(full(second.sub, 9, [row(2)]))
         await talk.until_gone()

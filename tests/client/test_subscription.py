@@ -95,7 +95,7 @@ def test_another_gateway_starts_from_nothing_and_its_numbers_may_be_lower() -> N
     desk.lost("restarted")
     [opening] = logged_in(desk, "second")
     assert isinstance(opening, Open)
-    assert opening.resume is None
+    assert opening.resume == Resume("second", 0), "it is known not to be a first question"
     desk.binary(full(opening.sub, 2, [row(2)]), NOW)
     assert ids(subscription) == ["0:2"]
 
@@ -109,7 +109,8 @@ def test_a_difference_that_does_not_fit_makes_the_window_open_anew() -> None:
     said(desk)
     desk.binary(difference(first, 3, 2, ((0, 1),), []), NOW)
     second = number(subscription)
-    assert said(desk) == [Close(first), Open(second, "users_ui")]
+    anew = Open(second, "users_ui", resume=Resume("first", 0))
+    assert said(desk) == [Close(first), anew]
     assert ids(subscription) == ["0:1"], "the last good rows stay"
     desk.binary(full(second, 4, [row(2)]), NOW)
     assert ids(subscription) == ["0:2"]
@@ -149,7 +150,7 @@ def test_a_moved_window_may_have_lower_numbers_and_is_not_resumed() -> None:
     desk.lost("cut")
     [opening] = logged_in(desk)
     assert isinstance(opening, Open)
-    assert (opening.window, opening.resume) == (Window(100, 50), None)
+    assert (opening.window, opening.resume) == (Window(100, 50), Resume("first", 0))
 
 
 def test_a_new_schema_comes_with_a_full_window() -> None:

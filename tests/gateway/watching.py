@@ -161,10 +161,12 @@ class Watching:
 
     # Viewers
 
-    def open(self, query: Query, window: Window, resume: int | None = None) -> Viewer:
+    def open(
+        self, query: Query, window: Window, resume: int | None = None, *, again: bool = False
+    ) -> Viewer:
         self._tickets += 1
         viewer = self.viewers[self._tickets] = Viewer(query, window)
-        self.hub.open(self._tickets, query, window, resume, self.moment())
+        self.hub.open(self._tickets, query, window, resume, self.moment(), again=again)
         self.collect()
         return viewer
 

@@ -47,12 +47,14 @@ class Subscription:
         """The message that opens it under this number, from where an earlier one left off."""
         if self._instance != instance:
             self._instance = ""
-        resume = None
+        sequence = 0
         if self._picture is not None and self._instance and not self._moved:
-            resume = Resume(instance, self._picture.sequence)
+            sequence = self._picture.sequence
         else:
             self._instance, self._moved = "", False
-        self._needs_frame = resume is None
+        # Also where nothing is left to go on from: then it is known not to be a first question.
+        resume = None if self._picture is None else Resume(instance, sequence)
+        self._needs_frame = not sequence
         self.sub = sub
         return Open(
             sub=sub,

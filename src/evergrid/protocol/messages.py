@@ -31,7 +31,10 @@ class Hello(_Client, frozen=True, tag="hello"):
 
 
 class Resume(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last frame a client has of the same query and window, from an earlier connection."""
+    """The last frame a client has of the same query and window, from an earlier connection.
+
+    Sequence 0: it has had some, and none that it could go on from.
+    """
 
     instance: str
     sequence: int

@@ -58,7 +58,7 @@ class LocalEngine:
 
     def open(self, ticket: Ticket, query: Query, window: Window, resume: Resume | None) -> None:
         ours = resume.sequence if resume and resume.instance == self.instance else None
-        self.hub.open(ticket, query, window, ours, self._moment())
+        self.hub.open(ticket, query, window, ours, self._moment(), again=resume is not None)
         self._soon()
 
     def move(self, ticket: Ticket, window: Window) -> None:

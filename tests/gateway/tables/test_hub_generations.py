@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from evergrid.gateway.tables.hub import Condition
@@ -9,7 +12,7 @@ from evergrid.protocol.codes import Code
 from evergrid.protocol.frames import Kind
 from evergrid.protocol.messages import Live
 from evergrid.testing.naive import Value
-from evergrid.views.query import OrderBy, Query
+from evergrid.views.query import OrderBy, Query, Window
 from tests.gateway.watching import (
     ALL,
     OTHER,
@@ -127,6 +130,85 @@ def test_the_columns_of_a_new_schema_are_announced_in_its_window() -> None:
         watching.assert_current(viewer)
 
 
+def test_who_comes_back_is_not_refused_for_what_the_table_has_become() -> None:
+    watching = Watching()
+    watching.place(OTHER, [fresh(1)])
+    ordered = watching.open(Query("made", order=(OrderBy("note"),)), TOP, again=True)
+    some = watching.open(Query("made", ("note", "text")), TOP, again=True)
+    watching.settle()
+    assert ordered.told is not None
+    assert (ordered.told.state, ordered.told.code) == (Live.WAITING, Code.UNKNOWN_COLUMN.value)
+    assert some.picture is not None
+    assert [column.name for column in some.picture.columns] == ["text"]
+    watching.place(TABLE, rows(7, 8))
+    watching.settle()
+    for viewer in (ordered, some):
+        watching.assert_current(viewer)
+
+
+def test_who_moves_to_the_window_of_another_sees_no_old_rows_there() -> None:
+    watching = Watching()
+    watching.place(TABLE, rows(*range(1, 7)))
+    one, other = watching.open(ALL, Window(0, 2)), watching.open(ALL, Window(4, 2))
+    watching.settle()
+    watching.place(TABLE, rows(*range(11, 17)))
+    while watching.hub.grow():
+        pass  # and nothing is published yet
+    watching.move(one, Window(2, 2))
+    watching.move(one, Window(4, 2))
+    for viewer in (one, other):
+        viewer.take()
+        assert viewer.ids() == ["0:15", "0:16"]
+    watching.settle()
+    assert [f.header.generation for f in other.frames] == [1, 2]
+
+
+def test_who_has_seen_the_new_rows_sees_no_old_ones_in_a_view_that_is_still_to_follow() -> None:
+    watching = Watching()
+    watching.place(TABLE, rows(*range(1, 7)))
+    backwards = Query("made", order=(OrderBy("offset", descending=True),))
+    one, other = watching.open(ALL, TOP), watching.open(backwards, Window(0, 2))
+    watching.settle()
+    old = watching.tables["made"]
+    watching.place(TABLE, rows(*range(11, 17)))
+    watching.hub.grow()
+    watching.pass_time(1.0)
+    watching.publish()
+    one.take()
+    assert one.ids()[0] == "0:11"
+    for window in (Window(0, 2), Window(2, 2)):
+        late = watching.open(backwards, window)
+        assert late.told is not None
+        assert late.told.state is Live.LOADING
+        watching.hub.tick += 1  # the store before may still lose rows that are too old
+        watching.hub.changed(old.store, old.store.delete([f"0:{6 - window.offset}"]))
+        watching.pass_time(1.0)
+        watching.publish()
+        late.take()
+        assert late.picture is None
+        watching.move(other, Window(1, 2))  # who looks at the old rows may look around
+        other.take()
+        assert other.picture is not None
+    watching.settle()
+    for viewer in watching.viewers.values():
+        watching.assert_current(viewer)
+        assert viewer.told is not None
+        assert viewer.told.state is Live.LIVE
+
+
+def test_windows_that_nobody_looks_at_do_not_keep_the_store_before() -> None:
+    watching = three_rows()
+    viewer = watching.open(ALL, TOP)
+    watching.settle()
+    watching.move(viewer, Window(1, 2))
+    before = weakref.ref(watching.tables["made"].store)
+    watching.place(TABLE, rows(7, 8, 9))
+    watching.settle()
+    gc.collect()
+    assert before() is None
+    watching.assert_current(viewer)
+
+
 def test_a_query_that_the_new_schema_cannot_answer_waits_and_says_why() -> None:
     watching = three_rows()
     query = Query("made", order=(OrderBy("note"),))
@@ -145,8 +227,8 @@ def test_a_query_that_the_new_schema_cannot_answer_waits_and_says_why() -> None:
     for condition in (Condition(Live.STALE, "The broker is away."), Condition(Live.LIVE, "")):
         watching.hub.condition("made", condition)
         watching.collect()
-    assert viewer.told.state is Live.WAITING, "what is live is the table, not this view"
-    assert "there is no column 'note'" in viewer.told.message
+        assert viewer.told.state is Live.WAITING, "what is so is the table, not this view"
+        assert "there is no column 'note'" in viewer.told.message
     watching.place(TABLE, rows(7, 8))
     watching.settle()
     watching.assert_current(viewer)

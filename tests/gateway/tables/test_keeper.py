@@ -153,7 +153,7 @@ def test_the_next_generation_is_shown_when_it_is_current_and_complete(keeping: K
     keeping.turn()
     assert keeping.shown() == ["0:1", "0:2"], "it is current, but not all of it is there"
     assert keeping.state() is Live.LIVE
-    assert not keeping.keeper.ready
+    assert keeping.keeper.ready, "there is nothing that it could not answer"
     keeping.apply(keeping.tables[0], row(3))
     assert keeping.shown() == ["0:1", "0:2", "0:3"], "the old one goes on meanwhile"
     keeping.apply(second, row(8))

@@ -41,6 +41,7 @@ export class Pane {
   #said: State | undefined;
   #heldBack: State | undefined;
   #needsFrame = true;
+  #painted = false;
   #trouble: Trouble | undefined;
   #lost: number | undefined;
 
@@ -76,7 +77,7 @@ export class Pane {
     this.#seen = this.#picture ?? this.#seen;
     this.#picture = undefined;
     this.#moved = false;
-    return open;
+    return this.#painted ? { ...open, resume: { instance, sequence: 0 } } : open;
   }
 
   /**
@@ -92,7 +93,7 @@ export class Pane {
   /** Takes in a frame; BrokenFrame when it does not fit, and then nothing has changed. */
   paint(frame: Frame, instance: string): Snapshot {
     const picture = painted(frame, this.#picture, this.#picture ?? this.#seen);
-    this.answered = true;
+    this.answered = this.#painted = true;
     this.#picture = picture;
     this.#seen = undefined;
     this.#instance = instance;

@@ -26,7 +26,7 @@ describe('a difference from a state that is not there', () => {
     const [open] = talk.said() as Open[];
     const again = open!.sub;
     expect(again).not.toBe(sub);
-    expect(open!.resume).toBeUndefined();
+    expect(open!.resume?.sequence).toBe(0);
     talk.see(full({ sub: again, sequence: 9 }, [['b', 1]]));
     expect(ids(table)).toEqual(['b']);
     expect(table.status.state).toBe('live');
@@ -122,7 +122,8 @@ describe('after a lost connection', () => {
     const before = table.rows;
     talk.lose();
     talk.welcome('two');
-    expect(talk.said()).toEqual([open(sub + 1)]);
+    const had = { instance: 'two', sequence: 0 };
+    expect(talk.said()).toEqual([open(sub + 1, { resume: had })]);
     talk.state(sub + 1, 'live');
     expect(table.status.state).toBe('reconnecting');
     talk.see(
@@ -146,7 +147,8 @@ describe('after a lost connection', () => {
     expect(table.snapshot).toMatchObject({ offset: 0, place: { offset: 2, limit: 1 } });
     talk.lose();
     talk.welcome('one');
-    expect(talk.said()).toEqual([open(sub + 1, { offset: 2, limit: 1 })]);
+    const had = { instance: 'one', sequence: 0 };
+    expect(talk.said()).toEqual([open(sub + 1, { offset: 2, limit: 1, resume: had })]);
     talk.see(full({ sub: sub + 1, sequence: 3, total: 3, offset: 2 }, [['c', 1]]));
     table.move({ offset: 1 });
     talk.said();

@@ -43,17 +43,26 @@ class Downloads:
         self._counts = counts
 
     async def answer(self, request: web.Request, wish: RowsWish) -> web.StreamResponse:
-        table = await self._table(wish.query.table)
         with self._place(wish):
-            async with contextlib.aclosing(self._export(wish)) as batches:
-                first = await anext(batches)
-                answer = _answer(wish, table)
-                if request.method == hdrs.METH_HEAD:
-                    return web.Response(headers=answer.headers)
-                form = writer(wish.format, _head(wish, table, first), wish.guard)
-                await answer.prepare(request)
-                await self._send(answer, request, form, first, batches)
-                return answer
+            while (answer := await self._try(request, wish)) is None:
+                pass
+            return answer
+
+    async def _try(self, request: web.Request, wish: RowsWish) -> web.StreamResponse | None:
+        """None when the table was switched between the question for its columns and its rows."""
+        table = await self._table(wish.query.table)
+        async with contextlib.aclosing(self._export(wish)) as batches:
+            first = await anext(batches)
+            now = await self._table(wish.query.table)
+            if (now.generation, now.columns) != (table.generation, table.columns):
+                return None
+            answer = _answer(wish, table)
+            if request.method == hdrs.METH_HEAD:
+                return web.Response(headers=answer.headers)
+            form = writer(wish.format, _head(wish, table, first), wish.guard)
+            await answer.prepare(request)
+            await self._send(answer, request, form, first, batches)
+            return answer
 
     async def _table(self, name: str) -> TableInfo:
         for table in await self._rows.tables():

@@ -84,7 +84,10 @@ class Engine:
     def open(self, ticket: Ticket, query: Query, window: Window, resume: Resume | None) -> None:
         ours = resume is not None and resume.instance == self.instance
         sequence = resume.sequence if ours and resume is not None else None
-        self._jobs.put(lambda: self._hub.open(ticket, query, window, sequence, self._moment()))
+        again = resume is not None
+        self._jobs.put(
+            lambda: self._hub.open(ticket, query, window, sequence, self._moment(), again=again)
+        )
 
     def move(self, ticket: Ticket, window: Window) -> None:
         self._jobs.put(lambda: self._hub.move(ticket, window, self._moment()))

@@ -73,6 +73,13 @@ class Holder:
         """Whether there is no view, neither to show nor to come."""
         return self._shown is None and self._coming is None
 
+    def shows(self, store: TableStore) -> bool:
+        return self._shown is not None and self._shown.store is store
+
+    def has_moved_on_from(self, pane: Pane) -> bool:
+        """Whether the pane's newest state is of the store before."""
+        return self._shown is not None and pane.is_of_another(self._shown.store)
+
     @property
     def nbytes(self) -> int:
         return sum(standing.view.nbytes for standing in self._standings())
@@ -101,6 +108,9 @@ class Holder:
             return False
         self._shown, self._coming = coming, None
         self.dirty, self.due = True, 0.0
+        for pane in self.panes.values():
+            if not pane.tickets:
+                pane.forget()  # or the store before would stay for as long as they linger
         return True
 
     def update(self, store: TableStore, changed: Rows, removed: Slots) -> None:

@@ -50,9 +50,12 @@ class _Shelf(msgspec.Struct):
 
 
 class _Viewer(msgspec.Struct):
+    """`waits`: came while its view was still to follow its table, and is shown nothing before."""
+
     query: Query
     window: Window
     condition: Condition | None = None
+    waits: bool = False
 
 
 class Hub:
@@ -109,14 +112,24 @@ class Hub:
     # Viewers
 
     def open(
-        self, ticket: Ticket, query: Query, window: Window, resume: int | None, moment: Moment
+        self,
+        ticket: Ticket,
+        query: Query,
+        window: Window,
+        resume: int | None,
+        moment: Moment,
+        *,
+        again: bool = False,
     ) -> None:
-        """Let a ticket look at a window; `resume` is the sequence its viewer has already."""
+        """Let a ticket look at a window; `resume` is the sequence its viewer has already.
+
+        Who opens it `again`, after a break, is not refused for what its table has become.
+        """
         name = query.table
         shelf = self._shelves.get(name) or _Shelf(no_such_table(name))
         viewer = _Viewer(query, window)
         try:
-            holder = self._holder(query, shelf)
+            holder = self._holder(query, shelf, again=again)
         except QueryError as error:
             self._out.append(Refused(ticket, Code.named(error.fault.value), error.sentence()))
             return
@@ -131,7 +144,8 @@ class Hub:
             return
         self._shelves[name] = shelf
         self._viewers[ticket] = viewer
-        self._tell(ticket, viewer, self._condition_of(holder))
+        viewer.waits = self._is_left(holder, shelf)
+        self._tell(ticket, viewer, _BEING_MADE if viewer.waits else self._condition_of(holder))
         with self._alone(holder):
             self._attach(ticket, holder, viewer, resume, moment)
 
@@ -166,14 +180,14 @@ class Hub:
     def publish(self, moment: Moment) -> None:
         """Publish what changed, where it is due, and drop what nobody looked at for a while."""
         for key, holder in list(self._holders.items()):
-            if holder.dirty and holder.is_shown and holder.due <= moment.now:
+            if self._has_news(holder) and holder.due <= moment.now:
                 with self._alone(holder):
                     self._publish(holder, moment)
             self._forget_idle(key, holder, moment.now)
 
     def due(self) -> float | None:
         """When there is something to publish next; None when nothing waits."""
-        waiting = [h.due for h in self._holders.values() if h.dirty and h.is_shown]
+        waiting = [h.due for h in self._holders.values() if self._has_news(h)]
         return min(waiting, default=None)
 
     def deliveries(self) -> Sequence[Delivery]:
@@ -210,9 +224,22 @@ class Hub:
     def _holders_of(self, name: str) -> Iterable[Holder]:
         return [holder for key, holder in self._holders.items() if key.table == name]
 
-    def _holder(self, query: Query, shelf: _Shelf) -> Holder | None:
+    def _has_news(self, holder: Holder) -> bool:
+        """Whether there is something to publish. What is left behind stays as it is."""
+        if not (holder.dirty and holder.is_shown):
+            return False
+        return not self._is_left(holder, self._shelves[holder.key.table])
+
+    def _is_left(self, holder: Holder, shelf: _Shelf) -> bool:
+        """Whether a view still shows the store before, while another view of its table has been
+        switched: whoever has seen the new rows must not see old ones again."""
+        if not (holder.is_shown and holder.is_growing) or shelf.store is None:
+            return False
+        return any(one.shows(shelf.store) for one in self._holders_of(holder.key.table))
+
+    def _holder(self, query: Query, shelf: _Shelf, *, again: bool) -> Holder | None:
         """The one holder of the query's view; None when there are too many views."""
-        if shelf.store is not None:
+        if shelf.store is not None and not again:
             check_columns(query.columns, shelf.store.table)
         key = ViewKey.of(query)
         holder = self._holders.get(key)
@@ -220,7 +247,9 @@ class Hub:
             if len(self._holders) >= self._pace.max_views:
                 return None
             holder = Holder(key)
-        if shelf.store is not None and holder.is_bare:
+        if shelf.store is not None and holder.is_bare and again:
+            self._rebase(holder, shelf)
+        elif shelf.store is not None and holder.is_bare:
             holder.rebase(shelf.store, shelf.generation)
         self._holders[key] = holder
         return holder
@@ -262,14 +291,19 @@ class Hub:
         was_idle = not pane.tickets
         pane.tickets[ticket] = None
         pane.idle_since = holder.idle_since = None
-        if not holder.is_shown:
+        shelf = self._shelves[holder.key.table]
+        if not holder.is_shown or (viewer.waits and self._is_left(holder, shelf)):
             return  # published when the view is made
-        if was_idle:
+        is_old = holder.has_moved_on_from(pane)
+        if was_idle or is_old:
             self._sequence += 1
             holder.publish(pane, self._numbered(moment))
             holder.dirty = holder.dirty or pane.late
         publication = pane.publication
         if publication is None:
+            return
+        if is_old:  # the others who look at it were about to be sent the same
+            self._out.append(Published(tuple(pane.tickets), publication))
             return
         if resume is not None and resume in (publication.sequence, publication.base):
             self._out.append(Resumed(ticket, publication, resume))
@@ -321,12 +355,12 @@ class Hub:
     def _condition_of(self, holder: Holder) -> Condition:
         """How a view is: as its table, unless that is there and the view is not."""
         shelf = self._shelves[holder.key.table]
-        if holder.is_shown or shelf.store is None or shelf.condition.state is not Live.LIVE:
-            return shelf.condition
-        if holder.obstacle:
+        if shelf.store is not None and holder.obstacle:
             message, fault = holder.obstacle.message, holder.obstacle.fault
             return Condition(Live.WAITING, message, code=fault.value)
-        return Condition(Live.LOADING, "The rows are being filtered and sorted.")
+        if holder.is_shown or shelf.store is None or shelf.condition.state is not Live.LIVE:
+            return shelf.condition
+        return _BEING_MADE
 
     def _tell_all(self, holder: Holder) -> None:
         condition = self._condition_of(holder)
@@ -343,6 +377,7 @@ class Hub:
         return any(ticket in self._viewers for ticket in tickets)
 
 
+_BEING_MADE = Condition(Live.LOADING, "The rows are being filtered and sorted.")
 _LATE_SECONDS = 0.1
 _FAILED = "This view could not be kept up to date. That is a fault of ours: please report it."
 

@@ -67,11 +67,10 @@ class Keeper:
 
     @property
     def ready(self) -> bool:
-        """Whether a generation is current, and every table is shown as the manifest names it."""
-        targets = self._targets()
-        return self._situation.manifest.current_generation is not None and all(
-            self._shown.get(name) == followed.key for name, followed in targets.items()
-        )
+        """Whether a generation is current, and every table is shown; while that is loaded, of the
+        one before, whose age is told where it is shown."""
+        is_current = self._situation.manifest.current_generation is not None
+        return is_current and self._targets().keys() <= self._shown.keys()
 
     @property
     def message(self) -> str:

@@ -94,6 +94,10 @@ class Pane:
         self._told_at = moment.now
         return self.publication
 
+    def is_of_another(self, store: TableStore) -> bool:
+        """Whether there is a state, and it is not of this store."""
+        return self._store is not None and self._store is not store
+
     def forget(self) -> None:
         """Begin anew: whoever looks when there are rows again gets them all."""
         self.publication = self._store = None
