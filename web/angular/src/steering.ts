@@ -24,7 +24,7 @@ import { isThere, WindowReader } from './reader.js';
 import { Sheet } from './sheet.js';
 import { followEdge, isByTime, type Edge } from './newest.js';
 import type { GridViewer } from './viewer.js';
-import { covers, placeAround, type Span } from './window.js';
+import { covers, lastScreenful, placeAround, type Span } from './window.js';
 import { aligned, placeOf, sameExtent, sameSpan, sheetOf, type Extent } from './extent.js';
 
 /** A position is told when scrolling has ended, not on the way. */
@@ -250,7 +250,7 @@ export class Steering {
     const arrived = isThere(snapshot, this.reader.place);
     if (!viewer || (paged && !arrived)) return;
     if (arrived) this.waiting.set(false);
-    if (paged && this.isBeyond(snapshot)) return;
+    if (this.isBeyond(snapshot)) return;
     this.columns.set(snapshot.columns);
     this.adapter.heard.set(snapshot.columns);
     this.arranger?.take(snapshot);
@@ -263,11 +263,21 @@ export class Steering {
     this.seen.set(viewer.seen());
   }
 
-  /** A page that has gone: the last one there is is shown instead. */
-  private isBeyond({ rows, total }: Snapshot): boolean {
+  /** Rows that have gone: what is shown stays until the last ones that there are have come. */
+  private isBeyond({ rows, offset, total }: Snapshot): boolean {
     const { page, follow, position } = this.look();
-    if (rows.length || !total || !page || follow || !position) return false;
+    if (rows.length || !total || follow) return false;
+    if (!page) return this.retreat(offset, total);
+    if (!position) return false;
     this.change({ position: aligned(total - 1, page) });
+    return true;
+  }
+
+  /** Asks for the last screenful, if a window begins after it. */
+  private retreat(offset: number, total: number): boolean {
+    if (offset < total) return false;
+    this.waiting.set(true);
+    this.reader.move(placeAround(lastScreenful(this.seen(), total)));
     return true;
   }
 

@@ -31,6 +31,11 @@ export function covers(place: Place, visible: Span, total: number): boolean {
   return place.offset <= first && last < place.offset + place.limit;
 }
 
+/** The last rows of a result, as many as are seen. */
+export function lastScreenful({ first, last }: Span, total: number): Span {
+  return { first: Math.max(0, total - 1 - (last - first)), last: total - 1 };
+}
+
 /** The newest rows, and those that will be. */
 export function newest(limit: number): Place {
   return { offset: -limit, limit };

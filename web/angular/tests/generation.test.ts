@@ -197,7 +197,64 @@ describe('rows of another generation', () => {
     expect([...said.overlays]).toEqual(['']);
     expect(stand.banner).toBe('');
   });
+
+  const names = (count: number, name: string): Entry[] =>
+    entries(count).map((row) => ({ ...row, name: `${name} ${row['_offset']}` }));
+
+  test.each([
+    ['many', 1000, /^rows 9\d\d–1,000 of 1,000$/],
+    ['few', 3, /^rows 1–3 of 3$/],
+  ])('may be %s, but fewer: the last ones take the place of those that were', async (...given) => {
+    const [, count, seen] = given;
+    await house.call('place', LEDGER, entries(3000), 1);
+    await live({ look: { position: 2500 } });
+    await until(() => stand.values('name').includes('Person 2505'));
+    const blank = blanks();
+    await house.network('delay', 0.3);
+    await house.call('place', LEDGER, names(count, 'Other'), 2);
+    await stand.sees('rows', seen);
+    await until(() => stand.values('name').at(-1) === `Other ${count - 1}`);
+    await house.network('heal');
+    expect(blank()).toBe(0);
+    await until(() => stand.element.querySelector('[aria-busy="true"]') === null);
+  });
+
+  test('may be none', async () => {
+    await live({ look: { position: 250 } });
+    await house.call('place', LEDGER, [], 2);
+    await stand.sees('rows', 'no rows');
+    await house.call('place', LEDGER, names(5, 'Other'), 3);
+    await stand.sees('rows', 'rows 1–5 of 5');
+  });
+
+  test('go on when those that pass a filter become fewer', async () => {
+    const filters = [{ column: 'name', op: 'starts_with', value: 'Person' }] as const;
+    await house.call('place', LEDGER, entries(3000), 1);
+    await live({ look: { filters, position: 2500 } });
+    await until(() => stand.values('name').includes('Person 2505'));
+    const blank = blanks();
+    await house.network('delay', 0.3);
+    await house.call('upsert', 'ledger', names(3000, 'Other').slice(1000));
+    await stand.sees('rows', '–1,000 of 1,000');
+    await until(() => stand.values('name').at(-1) === 'Person 999');
+    await house.network('heal');
+    expect(blank()).toBe(0);
+  });
 });
+
+/** In how many frames from now on no row is on the screen. */
+function blanks(): () => number {
+  let [count, goes] = [0, true];
+  const look = (): void => {
+    if (!stand.values('name').some(Boolean)) count += 1;
+    if (goes) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+  return () => {
+    goes = false;
+    return count;
+  };
+}
 
 describe('a filter and an order by a column that goes', () => {
   const filters = [
