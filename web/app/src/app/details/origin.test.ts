@@ -7,7 +7,16 @@ import {
   SOURCE_COLUMNS,
   TABLES,
 } from '../live/samples';
-import { descendantFilters, identityFilter, joinOf, messageFilters, originsOf } from './origin';
+import { generationOf, pipelineWith } from '../control/samples';
+import {
+  descendantFilters,
+  identityFilter,
+  isElsewhere,
+  joinOf,
+  messageFilters,
+  originsOf,
+  sourceOf,
+} from './origin';
 
 const equals = (column: string, value: number | string) => ({ column, op: 'equals', value });
 const ROW: Row = {
@@ -28,11 +37,13 @@ describe('the messages of a joined row', () => {
       {
         source: 'users',
         table: 'users_ui',
+        topic: 'users',
         message: { source: 'users', topic: 'users', partition: 0, offset: 17, ts: 1 },
       },
       {
         source: 'accounts',
         table: 'accounts_ui',
+        topic: 'accounts_v2',
         message: {
           source: 'accounts',
           topic: 'accounts_v2',
@@ -62,6 +73,31 @@ describe('the messages of a joined row', () => {
     expect(originsOf(ROW, JOINED_COLUMNS, undefined, [])[0]!.table).toBeUndefined();
   });
 
+  it('are elsewhere where the row at their place has another time', () => {
+    const [users] = originsOf(ROW, JOINED_COLUMNS, pipelineOf('left'), TABLES);
+    const there = { _id: '0:17', ts: 1 };
+    expect(isElsewhere(users!, there)).toBe(false);
+    expect(isElsewhere(users!, { ...there, ts: 5 })).toBe(true);
+    const [timeless] = originsOf({ ...ROW, _users_ts: null }, JOINED_COLUMNS, undefined, TABLES);
+    expect(isElsewhere(timeless!, { ...there, ts: 5 })).toBe(false);
+  });
+
+  it('are elsewhere where there is no such row and the table shows another topic', () => {
+    const pipeline = pipelineOf('left');
+    const there = (topic: string, told = true): boolean => {
+      const row = { ...ROW, _users_topic: topic };
+      return isElsewhere(
+        originsOf(row, JOINED_COLUMNS, told ? pipeline : undefined, TABLES)[0]!,
+        undefined,
+      );
+    };
+    expect([there('users'), there('users_v1'), there('users_v1', false)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+
   it('are none for a row of a source', () => {
     expect(originsOf(ROW, SOURCE_COLUMNS, pipelineOf('left'), TABLES)).toEqual([]);
   });
@@ -76,6 +112,13 @@ describe('the messages of a joined row', () => {
       equals('_users_offset', 17),
     ]);
   });
+});
+
+it('a row of a source is of the topic of its own generation, while that is told of', () => {
+  const pipeline = pipelineWith(generationOf(2, 'retiring', {}, 'users_v1'));
+  const topic = (generation: number) => sourceOf('users_ui', pipeline, generation)?.topic;
+  expect([topic(3), topic(2), topic(1)]).toEqual(['users', 'users_v1', undefined]);
+  expect(sourceOf('users_ui', undefined, 3)).toBeUndefined();
 });
 
 describe('a row is found again by its id', () => {

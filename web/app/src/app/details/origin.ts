@@ -1,6 +1,6 @@
 import type { Column, Condition, Filter, Row, TableInfo, Value } from '@evergrid/client';
 import { kindOf, OFFSET, PARTITION, sidesOf, type Side } from '../live/kinds';
-import { currentGeneration, type Join, type Pipeline } from '../live/pipeline';
+import { currentGeneration, type Join, type Pipeline, type Source } from '../live/pipeline';
 
 /** Where one message is, or was. */
 export interface Message {
@@ -18,6 +18,8 @@ export interface Origin {
   readonly message: Message | undefined;
   /** The table that shows the message as a row of its own, if one is known. */
   readonly table: string | undefined;
+  /** The topic whose messages that table shows now, if the pipeline tells. */
+  readonly topic: string | undefined;
 }
 
 /** What a joined row was made from, left before right. */
@@ -31,7 +33,18 @@ export function originsOf(
     source: side.source,
     message: messageOf(row, side),
     table: tableOf(side.source, pipeline, tables),
+    topic: plannedSource(side.source, pipeline)?.topic,
   }));
+}
+
+/**
+ * Whether a message is on another topic than its table shows now. A row at the same place tells
+ * by its time, which stays the same; where there is none, the pipeline does.
+ */
+export function isElsewhere({ message, topic }: Origin, row: Row | undefined): boolean {
+  if (!message) return false;
+  if (!row) return topic !== undefined && topic !== message.topic;
+  return message.ts !== null && row['ts'] !== message.ts;
 }
 
 /** The one row that a source's table shows for a message. */
@@ -86,12 +99,17 @@ export function joinOf(table: string, pipeline: Pipeline | undefined): Join | un
   return currentGeneration(pipeline)?.joins.find((join) => join.table === table);
 }
 
-/** The topic whose messages a source's table shows, as far as the pipeline tells. */
+/**
+ * The topic whose messages a source's table shows in a generation; undefined if the pipeline does
+ * not tell of that one any more.
+ */
 export function sourceOf(
   table: string,
   pipeline: Pipeline | undefined,
-): { name: string; topic: string } | undefined {
-  return currentGeneration(pipeline)?.sources.find((source) => source.table === table);
+  generation: number,
+): Source | undefined {
+  const one = pipeline?.generations.find((it) => it.generation === generation);
+  return one?.sources.find((source) => source.table === table);
 }
 
 function messageOf(row: Row, side: Side): Message | undefined {
@@ -107,13 +125,17 @@ function tableOf(
   pipeline: Pipeline | undefined,
   tables: readonly TableInfo[],
 ): string | undefined {
-  const planned = currentGeneration(pipeline)?.sources.find(({ name }) => name === source);
+  const planned = plannedSource(source, pipeline);
   if (planned) return planned.table;
   const likely = tables.filter(
     (table) =>
       kindOf(table) === 'source' && (table.name === source || table.name.startsWith(`${source}_`)),
   );
   return likely.length === 1 ? likely[0]!.name : undefined;
+}
+
+function plannedSource(name: string, pipeline: Pipeline | undefined): Source | undefined {
+  return currentGeneration(pipeline)?.sources.find((source) => source.name === name);
 }
 
 /** Whose messages give a join its rows; an inner join's are given by both. */

@@ -26,6 +26,8 @@ export class RowDetails {
   readonly row = input.required<Row>();
   readonly columns = input.required<readonly Column[]>();
   readonly table = input.required<string>();
+  /** That it is a row of: not the one that its table shows now, if that was replaced since. */
+  readonly generation = input.required<number>();
 
   protected readonly plain = computed(() => this.columns().filter(({ role }) => role !== 'trace'));
   /** Trace columns that name no message of a side. */
@@ -38,12 +40,18 @@ export class RowDetails {
   protected readonly origins = computed(() =>
     originsOf(this.row(), this.columns(), this.#catalog.pipeline(), this.#catalog.tables()),
   );
-  protected readonly source = computed(() => sourceOf(this.table(), this.#catalog.pipeline()));
-  /** Joined tables that have rows of this message, if it is one of a source. */
+  protected readonly source = computed(() =>
+    sourceOf(this.table(), this.#catalog.pipeline(), this.generation()),
+  );
+  /**
+   * Joined tables that have rows of this message, if it is one of a source. They show the current
+   * generation, where the same place may be that of another message.
+   */
   protected readonly descendants = computed((): readonly Descendants[] => {
     const source = this.source();
     const [partition, offset] = [this.row()[PARTITION], this.row()[OFFSET]];
     if (!source || partition === undefined || offset === undefined) return [];
+    if (this.generation() !== this.#catalog.pipeline()?.current) return [];
     const filter = JSON.stringify(descendantFilters(source.name, partition, offset));
     return this.#catalog
       .tables()
