@@ -2,7 +2,7 @@ import { inject, Injectable, signal } from '@angular/core';
 import type { ControlMessage, ControlPlace } from '@evergrid/client';
 import { Catalog } from '../live/catalog';
 import { sessionClient } from '../session/client';
-import type { Wish } from './wish';
+import { stillWished, type Wish } from './wish';
 import { afterAll, NEWEST_VERDICT } from './words';
 
 /**
@@ -25,6 +25,7 @@ export class Asked {
   readonly #sending = signal(false);
   readonly #sent = signal<Sent | undefined>(undefined);
   readonly #problem = signal('');
+  #fulfilled: Sent | undefined;
 
   readonly wish = signal<Wish>({});
   readonly sending = this.#sending.asReadonly();
@@ -45,6 +46,16 @@ export class Asked {
     } finally {
       this.#sending.set(false);
     }
+  }
+
+  /**
+   * What was sent has come true, and is no wish any more: kept, it would undo what others ask for
+   * later. Once for each message, for the same may be wished for again.
+   */
+  fulfil(sent: Sent): void {
+    if (this.#fulfilled === sent) return;
+    this.#fulfilled = sent;
+    this.wish.update((wish) => stillWished(wish, sent.message));
   }
 
   /** A moment later than every verdict that is known now; 0 where they cannot be read. */

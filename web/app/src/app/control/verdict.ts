@@ -1,4 +1,4 @@
-import { Component, computed, inject, input } from '@angular/core';
+import { Component, computed, effect, inject, input, untracked } from '@angular/core';
 import { Catalog } from '../live/catalog';
 import { OFFSET, PARTITION } from '../live/kinds';
 import { watchTable } from '../live/watch';
@@ -6,7 +6,7 @@ import { Asked, type Sent } from './asked';
 import { BadgeMark } from './badge';
 import { ControlMessageShown } from './message';
 import { ProgressBar } from './progress';
-import { judgedSince, verdictBadge } from './words';
+import { hasComeTrue, judgedSince, verdictBadge } from './words';
 import { verdictSentence } from './verdict-words';
 
 /** What became of the message that was sent here: its own row of the live table, no other. */
@@ -101,4 +101,12 @@ export class Verdict {
     const one = this.#catalog.pipeline()?.generations.find((it) => it.generation === number);
     return one?.progress ?? undefined;
   });
+
+  constructor() {
+    effect(() => {
+      const [sent, judged] = [this.sent(), this.judged()];
+      if (!judged || !hasComeTrue(judged, this.#catalog.pipeline())) return;
+      untracked(() => this.asked.fulfil(sent));
+    });
+  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { comingGeneration } from '../live/pipeline';
 import { CHOICES, generationOf, pipelineWith } from './samples';
-import { choicesOf, messageOf, offerOf, wishFor, type Wish } from './wish';
+import { choicesOf, messageOf, offerOf, stillWished, wishFor, type Wish } from './wish';
 
 const RUNNING = { usersTopic: 'users', accountsTopic: 'accounts_v2', joinType: 'left' };
 
@@ -103,6 +103,23 @@ describe('the button', () => {
       hint: called,
     });
     expect(offer({}, coming)).toEqual({ label: 'Keep what runs', why: '', hint: called });
+  });
+});
+
+describe('what has come true', () => {
+  const sent = { ...RUNNING, joinType: 'asof' };
+
+  it('is no wish any more, so that others are not undone', () => {
+    const wish = stillWished({ joinType: 'asof' }, sent);
+    expect(wish).toEqual({});
+    // A colleague goes back to the left join, and somebody here chooses another topic.
+    const back = choicesOf(CHOICES, pipelineWith(), { ...wish, usersTopic: 'users_v2' });
+    expect(messageOf(back)).toEqual({ ...RUNNING, usersTopic: 'users_v2' });
+  });
+
+  it('leaves what was chosen since', () => {
+    const chosen = { joinType: 'inner', usersTopic: 'users', accountsTopic: 'accounts' };
+    expect(stillWished(chosen, sent)).toEqual({ joinType: 'inner', accountsTopic: 'accounts' });
   });
 });
 

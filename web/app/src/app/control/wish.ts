@@ -59,6 +59,11 @@ export function wishFor(
   return Object.fromEntries(fields as [string, string][]);
 }
 
+/** What is still wished for when a message has come true: what was chosen since. */
+export function stillWished(wish: Wish, sent: ControlMessage): Wish {
+  return Object.fromEntries(Object.entries(wish).filter(([field, value]) => sent[field] !== value));
+}
+
 /** What pressing the button does, and why it cannot be pressed; empty when it can. */
 export interface Offer {
   readonly label: string;

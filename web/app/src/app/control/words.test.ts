@@ -5,6 +5,7 @@ import { pipelineWith } from './samples';
 import { verdictSentence } from './verdict-words';
 import {
   afterAll,
+  hasComeTrue,
   judgedOf,
   judgedSince,
   messageShown,
@@ -83,6 +84,27 @@ describe('a verdict', () => {
     ['pondered', 'so', /^Pondered\. So\.$/],
   ])('%s is a sentence', (verdict, reason, expected) => {
     expect(say({ verdict, reason })).toMatch(expected);
+  });
+
+  it('has come true when the pipeline that is told of is not from before it', () => {
+    const pipeline = pipelineWith();
+    const beat = (millis: number) => ({ ...pipeline, beat: 1000 * millis });
+    expect(hasComeTrue(judged, { ...pipeline, current: 5 })).toBe(true);
+    expect(hasComeTrue(judged, beat(judged.decided - 1))).toBe(false);
+    expect(hasComeTrue(judged, beat(judged.decided + 1))).toBe(true);
+    expect(hasComeTrue(judged, undefined)).toBe(true);
+  });
+
+  it.each([
+    ['applied', true],
+    ['ignored', true],
+    ['waiting', false],
+    ['preparing', false],
+    ['superseded', false],
+    ['invalid', false],
+    ['failed', false],
+  ])('%s has come true: %s', (verdict, expected) => {
+    expect(hasComeTrue({ ...judged, verdict }, undefined)).toBe(expected);
   });
 
   it('that is not there yet says what it waits for', () => {

@@ -1,4 +1,5 @@
 import type { Row, Value } from '@evergrid/client';
+import type { Pipeline } from '../live/pipeline';
 
 /** How good or bad something is, for its colour. */
 export type Tone = 'good' | 'busy' | 'calm' | 'bad';
@@ -88,6 +89,18 @@ export function judgedOf(row: Row): Judged {
 export function judgedSince(row: Row | undefined, since: number): Judged | undefined {
   const judged = row && judgedOf(row);
   return judged && judged.decided >= since ? judged : undefined;
+}
+
+/**
+ * Whether what a message asked for runs, or has run, and the pipeline that is told of is not one
+ * from before that: verdicts come sooner than it does.
+ */
+export function hasComeTrue(
+  { verdict, generation, decided }: Judged,
+  pipeline: Pipeline | undefined,
+): boolean {
+  if (verdict !== 'applied' && verdict !== 'ignored') return false;
+  return !pipeline || pipeline.current === generation || millis(pipeline.beat) >= decided;
 }
 
 /** What to ask the table of control messages for, to know when the last verdict was given. */
