@@ -2,7 +2,7 @@ import type { Row } from '@evergrid/client';
 import { describe, expect, it } from 'vitest';
 import { GENERATION_COLUMNS } from '../live/samples';
 import { listed } from './generations';
-import { CHOICES, generationOf, pipelineWith } from './samples';
+import { CHOICES, generationOf, OTHER_JOIN, pipelineWith } from './samples';
 
 function row(generation: number, state: string, cells: Record<string, unknown> = {}): Row {
   return {
@@ -81,6 +81,19 @@ describe('generations', () => {
     expect(listed(undefined, undefined, undefined)).toEqual([]);
   });
 
+  it('name their joins where there are several', () => {
+    const { joins } = generationOf(4, 'preparing');
+    const two = generationOf(4, 'preparing', {
+      joins: [...joins, { ...OTHER_JOIN, type: 'asof' }],
+    });
+    expect(listed(pipelineWith(two), undefined, undefined)[0]!.parts).toEqual([
+      'users',
+      'accounts_v2',
+      'final: left join',
+      'other: as-of join',
+    ]);
+  });
+
   it('know which fields are types, also where there are several joins', () => {
     const columns = [
       ...GENERATION_COLUMNS.slice(0, 2),
@@ -91,7 +104,13 @@ describe('generations', () => {
       })),
     ];
     const cells = { finalJoinType: 'left', otherJoinType: null };
-    const [one] = listed(undefined, { rows: [row(1, 'current', cells)], columns }, undefined);
-    expect(one!.parts).toEqual(['left join']);
+    const parts = (more: Record<string, unknown>) =>
+      listed(
+        undefined,
+        { rows: [row(1, 'current', { ...cells, ...more })], columns },
+        undefined,
+      )[0]!.parts;
+    expect(parts({})).toEqual(['left join']);
+    expect(parts({ otherJoinType: 'asof' })).toEqual(['final: left join', 'other: as-of join']);
   });
 });

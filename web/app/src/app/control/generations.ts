@@ -1,5 +1,11 @@
 import type { Column, ControlChoices, Row } from '@evergrid/client';
-import { typeWords, type Generation, type Pipeline, type Progress } from '../live/pipeline';
+import {
+  generationParts,
+  joinWords,
+  type Generation,
+  type Pipeline,
+  type Progress,
+} from '../live/pipeline';
 import { millis, text } from './words';
 
 /** A generation as it is listed; times in milliseconds since 1970, 0: none. */
@@ -63,7 +69,7 @@ function fromRow(row: Row, columns: readonly Column[]): Listed {
   return {
     generation: Number(row['generation']),
     state: text(row['state']),
-    parts: Object.entries(made).map(([field, value]) => partWords(field, value)),
+    parts: partsOf(made),
     made,
     rows: row['rows'] === null ? undefined : Number(row['rows']),
     changed: millis(row['changed'] ?? row['ts']),
@@ -85,7 +91,7 @@ function fromPipeline(one: Generation, choices: ControlChoices | undefined): Lis
   );
   return {
     generation: one.generation,
-    parts: [...topics.map(([, topic]) => topic), ...types.map(([, type]) => joinWords(type))],
+    parts: generationParts(one),
     made: Object.fromEntries(
       [...topics, ...types].flatMap(([name, value]) => {
         const field = fields.get(name);
@@ -108,11 +114,14 @@ function liveParts(one: Generation): Pick<Listed, 'state' | 'keptUntil' | 'progr
   };
 }
 
-/** The fields of join types end so, and those of topics do not. */
-function partWords(field: string, value: string): string {
-  return /join_?type$/i.test(field) ? joinWords(value) : value;
-}
+/** The fields of join types end so, and those of topics do not; a join's name is before it. */
+const TYPE_FIELD = /_?join_?type$/i;
 
-function joinWords(type: string): string {
-  return `${typeWords(type)} join`;
+function partsOf(made: Readonly<Record<string, string>>): readonly string[] {
+  const several = Object.keys(made).filter((field) => TYPE_FIELD.test(field)).length > 1;
+  return Object.entries(made).map(([field, value]) =>
+    TYPE_FIELD.test(field)
+      ? joinWords({ name: field.replace(TYPE_FIELD, ''), type: value }, several)
+      : value,
+  );
 }

@@ -4,6 +4,7 @@ import {
   comingGeneration,
   currentGeneration,
   joinSentence,
+  joinWords,
   typeWords,
   type Join,
 } from '../live/pipeline';
@@ -34,7 +35,7 @@ export class ControlPanel {
       ...current.sources.map(({ name, topic }) => ({ name, value: topic, mono: true })),
       ...current.joins.map(({ name, type }) => ({
         name,
-        value: `${typeWords(type)} join`,
+        value: joinWords({ name, type }, false),
         mono: false,
       })),
     ];

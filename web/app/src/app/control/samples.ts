@@ -21,6 +21,17 @@ export function pipelineWith(...others: readonly Generation[]): Pipeline {
   return { ...pipeline, generations: [...others, ...pipeline.generations] };
 }
 
+export const OTHER_JOIN = { name: 'other', table: 'other_ui', left: 'users', right: 'accounts' };
+
+/** The choices where there are two joins, which then have fields of their own. */
+export const TWO_JOINS: ControlChoices = {
+  ...CHOICES,
+  joins: [
+    { name: 'final', field: 'finalJoinType', type: 'left' },
+    { name: 'other', field: 'otherJoinType', type: 'inner' },
+  ],
+};
+
 export function generationOf(
   generation: number,
   state: string,

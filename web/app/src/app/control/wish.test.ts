@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { comingGeneration } from '../live/pipeline';
-import { CHOICES, generationOf, pipelineWith } from './samples';
+import { CHOICES, generationOf, pipelineWith, TWO_JOINS } from './samples';
 import { choicesOf, messageOf, offerOf, stillWished, wishFor, type Wish } from './wish';
 
 const RUNNING = { usersTopic: 'users', accountsTopic: 'accounts_v2', joinType: 'left' };
@@ -53,6 +53,11 @@ describe('the button', () => {
       why: '',
     });
     expect(offer({ accountsTopic: 'accounts' }).label).toBe('Switch to accounts');
+  });
+
+  it('says which join is meant where there are several', () => {
+    const choices = choicesOf(TWO_JOINS, pipelineWith(), { otherJoinType: 'asof' });
+    expect(offerOf(choices, undefined).label).toBe('Switch to other: as-of join');
   });
 
   it('cannot be pressed where nothing differs, and says so', () => {

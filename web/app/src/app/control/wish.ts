@@ -1,5 +1,5 @@
 import type { ControlChoices, ControlMessage } from '@evergrid/client';
-import { currentGeneration, typeWords, type Generation, type Pipeline } from '../live/pipeline';
+import { currentGeneration, joinWords, type Generation, type Pipeline } from '../live/pipeline';
 
 /** What somebody chose in the form, by the fields of a message; what is not there: what runs. */
 export type Wish = ControlMessage;
@@ -88,7 +88,7 @@ function labelOf(
   changed: readonly Choice[],
   coming: Generation | undefined,
 ): string {
-  if (changed.length) return `Switch to ${changed.map(choiceWords).join(', ')}`;
+  if (changed.length) return `Switch to ${choiceWords(changed, choices).join(', ')}`;
   return coming && runs(choices) ? 'Keep what runs' : 'Switch';
 }
 
@@ -112,8 +112,12 @@ function runs(choices: readonly Choice[]): boolean {
   return choices.some(({ running }) => running !== '');
 }
 
-export function choiceWords({ kind, chosen }: Choice): string {
-  return kind === 'type' ? `${typeWords(chosen)} join` : chosen;
+/** Some choices in words, of all that there are. */
+function choiceWords(some: readonly Choice[], all: readonly Choice[]): readonly string[] {
+  const several = all.filter(({ kind }) => kind === 'type').length > 1;
+  return some.map(({ kind, name, chosen }) =>
+    kind === 'type' ? joinWords({ name, type: chosen }, several) : chosen,
+  );
 }
 
 /** Why no pipeline can be made of it: each source needs a topic of its own. */

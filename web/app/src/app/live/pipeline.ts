@@ -75,6 +75,18 @@ export function typeWords(type: string): string {
   return type === 'asof' ? 'as-of' : type;
 }
 
+/** Joins by their types; where there are several, a name tells which one is meant. */
+export function joinWords({ name, type }: Pick<Join, 'name' | 'type'>, several: boolean): string {
+  const words = `${typeWords(type)} join`;
+  return several ? `${name}: ${words}` : words;
+}
+
+/** What a generation is made of: its topics and joins, in words. */
+export function generationParts({ sources, joins }: Generation): readonly string[] {
+  const several = joins.length > 1;
+  return [...sources.map(({ topic }) => topic), ...joins.map((join) => joinWords(join, several))];
+}
+
 /** The sources of a join; a key for some tables alone does not learn the names of others. */
 export function joinedSources({ left, right }: Join): [left: string, right: string] {
   return [left || 'another source', right || 'another source'];

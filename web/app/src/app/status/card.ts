@@ -4,7 +4,7 @@ import type { TableInfo } from '@evergrid/client';
 import { Sparkline } from '../charts/sparkline';
 import type { Sample } from '../charts/scale';
 import { kindOf } from '../live/kinds';
-import { currentGeneration, joinedSources, type Pipeline } from '../live/pipeline';
+import { currentGeneration, joinedSources, typeWords, type Pipeline } from '../live/pipeline';
 import type { Reading } from '../live/record';
 import { age, bytes, count, duration, moment, rate } from '../words/amounts';
 import { State } from './state';
@@ -118,7 +118,7 @@ function describe(table: TableInfo, pipeline: Pipeline | undefined): string {
   const source = current?.sources.find((one) => one.table === table.name);
   if (source) return `messages of topic ${source.topic}`;
   const join = current?.joins.find((one) => one.table === table.name);
-  if (join) return `${join.type} join of ${joinedSources(join).join(' and ')}`;
+  if (join) return `${typeWords(join.type)} join of ${joinedSources(join).join(' and ')}`;
   const words = {
     source: 'messages',
     joined: 'joined rows',

@@ -4,6 +4,7 @@ import {
   currentGeneration,
   joinedSources,
   joinSentence,
+  typeWords,
   type Generation,
   type Pipeline,
 } from '../live/pipeline';
@@ -25,6 +26,7 @@ export class PipelineCard {
 
   protected readonly joinSentence = joinSentence;
   protected readonly joinedSources = joinedSources;
+  protected readonly typeWords = typeWords;
   protected readonly current = computed(() => currentGeneration(this.pipeline()));
   protected readonly beat = computed(() => {
     const beat = this.pipeline()?.beat;
