@@ -239,7 +239,9 @@ def test_a_pipeline_that_does_not_run_is_said_to_read_it_later(ops: Visitor) -> 
 def test_what_is_being_prepared_can_be_called_off(ops: Visitor, pipeline: LocalPipeline) -> None:
     pipeline.put(2, State.PREPARING, MADE_OF, progress=Progress("catching up", 1, 9))
     expect(button(ops.page)).to_have_text("Keep what runs")
-    expect(panel(ops.page)).to_contain_text("Generation 2, being prepared, is called off.")
+    expect(panel(ops.page)).to_contain_text(
+        "Generation 2 (users_v2, accounts, as-of join), being prepared, is called off."
+    )
     press(ops)
     (handed,) = ops.gateway.handed_over
     running = {"usersTopic": "users", "accountsTopic": "accounts", "joinType": "left"}

@@ -95,19 +95,22 @@ describe('the button', () => {
     expect(at({ joinType: 'asof' })).toEqual({
       label: 'Switch to as-of join',
       why: '',
-      hint: 'Generation 1, being prepared, is called off.',
+      hint: 'Generation 1 (users, accounts_v2, left join), being prepared, is called off.',
     });
     expect(messageOf(choicesOf(bare, first, { joinType: 'asof' }))).toEqual({ joinType: 'asof' });
   });
 
   it('calls off what is being prepared', () => {
-    const called = 'Generation 4, being prepared, is called off.';
+    const called =
+      'Generation 4 (users_v2, accounts_v2, left join), being prepared, is called off.';
     expect(offer({ joinType: 'inner' }, coming)).toEqual({
       label: 'Switch to inner join',
       why: '',
       hint: called,
     });
     expect(offer({}, coming)).toEqual({ label: 'Keep what runs', why: '', hint: called });
+    const hidden = pipelineWith(generationOf(4, 'preparing', { sources: [], joins: [] }));
+    expect(offer({}, hidden).hint).toBe('Generation 4, being prepared, is called off.');
   });
 });
 

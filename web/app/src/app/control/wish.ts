@@ -1,5 +1,11 @@
 import type { ControlChoices, ControlMessage } from '@evergrid/client';
-import { currentGeneration, joinWords, type Generation, type Pipeline } from '../live/pipeline';
+import {
+  currentGeneration,
+  generationParts,
+  joinWords,
+  type Generation,
+  type Pipeline,
+} from '../live/pipeline';
 
 /** What somebody chose in the form, by the fields of a message; what is not there: what runs. */
 export type Wish = ControlMessage;
@@ -78,9 +84,15 @@ export function offerOf(choices: readonly Choice[], coming: Generation | undefin
   const why = whyNot(choices, changed, coming);
   if (why) return { label, why, hint: '' };
   const hint = coming
-    ? `Generation ${coming.generation}, being prepared, is called off.`
+    ? `${comingWords(coming)}, being prepared, is called off.`
     : 'Tables go on as they are until the new rows are all there.';
   return { label, why: '', hint };
+}
+
+/** With what it is made of: somebody else may have asked for it. A key may not learn any of it. */
+function comingWords(coming: Generation): string {
+  const parts = generationParts(coming).join(', ');
+  return `Generation ${coming.generation}${parts && ` (${parts})`}`;
 }
 
 function labelOf(
