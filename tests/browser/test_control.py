@@ -179,6 +179,12 @@ def test_a_switch_is_asked_for_followed_and_live(ops: Visitor, pipeline: LocalPi
     expect(notice(page)).to_have_count(0)
     assert len(ops.sockets) == 1
 
+    # Somebody else goes back: the form does not hold on to what has come true.
+    pipeline.switch(1)
+    expect(panel(page).get_by_role("radio", name=re.compile(r"^left \(running\)"))).to_be_checked()
+    expect(panel(page).get_by_label("Topic of users")).to_have_value("users")
+    expect(button(page)).to_be_disabled()
+
 
 @pytest.mark.parametrize(
     ("verdict", "reason", "said"),
@@ -191,11 +197,13 @@ def test_a_switch_is_asked_for_followed_and_live(ops: Visitor, pipeline: LocalPi
 def test_a_verdict_is_said_with_its_reason(
     ops: Visitor, pipeline: LocalPipeline, verdict: Verdict, reason: str, said: str
 ) -> None:
+    ignored = verdict is Verdict.IGNORED
     choose(ops.page)
-    pipeline.judge(press(ops), ASKED, verdict, reason=reason)
+    pipeline.judge(press(ops), ASKED, verdict, reason=reason, generation=1 if ignored else None)
     expect(panel(ops.page)).to_contain_text(said)
     expect(panel(ops.page)).to_contain_text(reason)
-    expect(button(ops.page)).to_be_enabled()
+    # What is not done stays chosen; what runs already is no wish any more.
+    expect(button(ops.page)).to_be_enabled(enabled=not ignored)
     listed = region(ops.page, "Control messages").get_by_role("listitem").first
     expect(listed).to_contain_text(verdict.value.capitalize())
     expect(listed).to_contain_text(reason)
