@@ -194,6 +194,11 @@ def test_who_has_seen_the_new_rows_sees_no_old_ones_in_a_view_that_is_still_to_f
         watching.assert_current(viewer)
         assert viewer.told is not None
         assert viewer.told.state is Live.LIVE
+    watching.place(TABLE, rows(*range(21, 27)))
+    watching.hub.grow()
+    watching.move(late, Window(3, 2))  # in the next switch it is one who looks at old rows
+    late.take()
+    assert late.ids() == ["0:13", "0:12"]
 
 
 def test_windows_that_nobody_looks_at_do_not_keep_the_store_before() -> None:

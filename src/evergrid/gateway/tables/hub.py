@@ -173,6 +173,7 @@ class Hub:
             if holder.is_growing:
                 with self._alone(holder):
                     if holder.grow():
+                        self._end_waiting(holder)
                         self._tell_all(holder)
                 return True
         return False
@@ -361,6 +362,11 @@ class Hub:
         if holder.is_shown or shelf.store is None or shelf.condition.state is not Live.LIVE:
             return shelf.condition
         return _BEING_MADE
+
+    def _end_waiting(self, holder: Holder) -> None:
+        for pane in holder.panes.values():
+            for ticket in pane.tickets:
+                self._viewers[ticket].waits = False
 
     def _tell_all(self, holder: Holder) -> None:
         condition = self._condition_of(holder)
