@@ -304,11 +304,12 @@ def test_a_gateway_that_does_not_answer_is_said_to_have_sent_it_or_not(
 def test_a_topic_that_is_no_longer_allowed_is_refused_in_words(
     gateway: LocalGateway, visiting: Visiting
 ) -> None:
-    LocalPipeline(gateway, SETTINGS, ("users", "accounts", "payments"))
+    pipeline = LocalPipeline(gateway, SETTINGS, ("users", "accounts", "payments"))
     ops = visiting(gateway)
     ops.allow(STATUS + "400")
     page = ops.open("/status", gateway.secrets["ops"])
     panel(page).get_by_label("Topic of users").select_option("payments")
+    pipeline.offer(("users", "accounts"))
     button(page).click()
     alert = panel(page).get_by_role("alert")
     expect(alert).to_contain_text("usersTopic: topic payments is not allowed")

@@ -60,6 +60,10 @@ class LocalPipeline:
         self._gateway = gateway
         gateway.place(self.settings.control_raw(), generation=0)
         gateway.place(self.settings.orchestrator_status(), generation=0)
+        self.offer(offered)
+
+    def offer(self, offered: Sequence[str]) -> None:
+        """Say which topics may be asked for now."""
         self._replace(
             choices=Choices(
                 topic=self.settings.control.topic,
