@@ -140,21 +140,27 @@ def read_to_end(connection: Connection, topic: str) -> Iterator[list[Record]]:
     """All that a topic holds now, in batches."""
     ends = topics.offsets(connection, topic, Edge.LATEST)
     reader = TopicReader(connection, {topic: topics.offsets(connection, topic, Edge.EARLIEST)})
-    deadline = time.monotonic() + _CATCH_UP_SECONDS
     try:
-        while not reader.reached(topic, ends):
-            batch = reader.read()
-            if batch:
-                deadline = time.monotonic() + _CATCH_UP_SECONDS
-                yield batch
-            elif time.monotonic() > deadline:
-                raise LinkError(
-                    f"nothing could be read for {_CATCH_UP_SECONDS:.0f} seconds",
-                    where=f"topic {topic}",
-                    remedy="Check the broker's log, and the right to read this topic.",
-                )
+        yield from read_up_to(reader, topic, ends)
     finally:
         reader.close()
+
+
+def read_up_to(reader: TopicReader, topic: str, ends: Mapping[int, int]) -> Iterator[list[Record]]:
+    """What a reader has still to read before these ends, in batches; LinkError when nothing comes
+    for long."""
+    deadline = time.monotonic() + _CATCH_UP_SECONDS
+    while not reader.reached(topic, ends):
+        batch = reader.read()
+        if batch:
+            deadline = time.monotonic() + _CATCH_UP_SECONDS
+            yield batch
+        elif time.monotonic() > deadline:
+            raise LinkError(
+                f"nothing could be read for {_CATCH_UP_SECONDS:.0f} seconds",
+                where=f"topic {topic}",
+                remedy="Check the broker's log, and the right to read this topic.",
+            )
 
 
 def load_manifest(connection: Connection, prefix: str) -> Manifest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import getpass
 import json
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from evergrid.changelog.text import cell, printable
 from evergrid.cli.arguments import reader
-from evergrid.cli.manners import Stopped
+from evergrid.cli.manners import Stopped, leave_output
 from evergrid.cli.standing import (
     coming,
     endangered,
@@ -117,7 +118,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
     fields = _fields(options.topic or (), options.join or ())
     if not fields:
-        return _show(settings, Watch(settings))
+        with contextlib.closing(Watch(settings)) as watch:
+            _show(settings, watch)
+        return DONE
     try:
         watch = Watch(settings)
     except Stopped:
@@ -125,8 +128,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         return UNDECIDED
     try:
         return _ask(settings, watch, fields, options)
-    except BrokenPipeError:  # whoever read along has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        leave_output()
         return UNDECIDED
     finally:
         watch.close()
@@ -212,7 +215,7 @@ def _end(row: Row, watch: Watch, screen: _Screen, seconds: float) -> int:
     return code
 
 
-def _show(settings: Settings, watch: Watch) -> int:
+def _show(settings: Settings, watch: Watch) -> None:
     """What runs, what may be asked for, and the last messages."""
     today = datetime.date.today()
     lines = [_pipeline(watch), *generations(watch.manifest, today)]
@@ -225,9 +228,7 @@ def _show(settings: Settings, watch: Watch) -> int:
         lines += ["", f"The last control messages on {name}:", *messages(history, today)]
     else:
         lines += ["", f"No control message on {name} has been read yet."]
-    watch.close()
     print("\n".join(lines), flush=True)
-    return DONE
 
 
 def _pipeline(watch: Watch) -> str:

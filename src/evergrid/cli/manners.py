@@ -36,8 +36,7 @@ def politely(command: Callable[[], int]) -> int:
         # Whoever looks after us may start us again after the one, and should not after the other.
         return PASSING if isinstance(error, LinkError) else 1
     except BrokenPipeError:
-        # Whoever read our output has gone, as `head` does. Nothing is left to say to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        leave_output()
         return 0
     except Exception as error:
         path = _keep_trace(traceback.format_exc())
@@ -48,6 +47,11 @@ def politely(command: Callable[[], int]) -> int:
         return 70
     finally:
         end_soon()
+
+
+def leave_output() -> None:
+    """Whoever read our output has gone, as `head` does. Nothing is left to say to it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def heed_signals() -> None:

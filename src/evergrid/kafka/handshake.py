@@ -193,9 +193,8 @@ def _context(given: Mapping[str, str], authority: str) -> ssl.SSLContext:
     """What the Python client trusts, as Python's own TLS has it."""
     file, text = given.get(f"{authority}.location"), given.get(f"{authority}.pem", "")
     context = ssl.create_default_context(cafile=file or None, cadata=blocks(text) or text or None)
-    context.verify_flags &= (
-        ~ssl.VERIFY_X509_STRICT
-    )  # Python's own wish since 3.13, not the client's
+    # Which is Python's own wish since 3.13, and not the client's.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if authority != "ssl.ca":
         return context
     if given.get("ssl.endpoint.identification.algorithm") == "none":

@@ -113,10 +113,10 @@ def _stores(
                 continue
             if kind == DEFAULT_STORE_TYPE and PKCS12 in store.words and location:
                 kind = PKCS12 if stores.is_pkcs12(location) else kind
-            if kind not in store.words:
-                raise stores.Unreadable("")
         except stores.Unreadable as error:
             raise _unreadable(connection, store, kind, error) from None
+        if kind not in store.words:
+            raise _unreadable(connection, store, kind)
         for name, value in given.items():
             if name not in store.words[kind]:
                 raise _no_word(connection, name)
@@ -214,14 +214,14 @@ def _no_word(connection: Connection, name: str) -> ConfigError:
 
 
 def _unreadable(
-    connection: Connection, store: Store, kind: str, error: stores.Unreadable
+    connection: Connection, store: Store, kind: str, error: stores.Unreadable | None = None
 ) -> ConfigError:
-    if error.part:
+    if error is not None and error.part:
         where = _where(connection, f"{store.type_property.removesuffix('type')}{error.part}")
         return ConfigError(error.what, where=where, remedy=error.remedy)
     what = f"the Python client cannot read a store of type {kind}"
     return ConfigError(
-        f"{what}: {error.what}" if error.what else what,
+        f"{what}: {error.what}" if error is not None else what,
         where=_where(connection, store.type_property),
         remedy=f"Convert it ({store.conversion}) and set the type to {' or '.join(store.words)}.",
     )

@@ -11,7 +11,7 @@ import msgspec
 from evergrid.changelog.control import BY_HEADER
 from evergrid.changelog.manifest import Asked
 from evergrid.changelog.names import control_spec
-from evergrid.changelog.reader import Record, TopicReader
+from evergrid.changelog.reader import Record, TopicReader, read_up_to
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.probe import reach
@@ -21,7 +21,6 @@ from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.source import Edge
 
 _LOOK_SECONDS = 10.0
-_PAST_SECONDS = 60.0
 _LONGEST_NAME = 200
 
 
@@ -66,7 +65,9 @@ class ControlReader:
             starts = {p: max(at, known.get(p, 0)) for p, at in starts.items()}
             self._reader = self._follow(starts)
             self.topic_id = info.topic_id
-            past = self._read_to(self._reader, {p: max(end, starts[p]) for p, end in ends.items()})
+            ends = {p: max(end, starts[p]) for p, end in ends.items()}
+            batches = read_up_to(self._reader, self._name, ends)
+            past = [_message(record) for batch in batches for record in batch]
         except (LinkError, ConfigError) as error:
             self._give_up(error)
             self._look_at = time.monotonic() + _LOOK_SECONDS
@@ -131,22 +132,6 @@ class ControlReader:
         except (LinkError, ConfigError):
             return False  # the reader itself waits for the broker
         return found is None or found.topic_id != self.topic_id
-
-    def _read_to(self, reader: TopicReader, ends: dict[int, int]) -> list[Message]:
-        found: list[Message] = []
-        deadline = time.monotonic() + _PAST_SECONDS
-        while not reader.reached(self._name, ends):
-            batch = [_message(record) for record in reader.read()]
-            found += batch
-            if batch:
-                deadline = time.monotonic() + _PAST_SECONDS
-            if time.monotonic() > deadline:
-                raise LinkError(
-                    f"nothing could be read for {_PAST_SECONDS:.0f} seconds",
-                    where=f"topic {self._name}",
-                    remedy="Check the broker's log, and the right to read this topic.",
-                )
-        return found
 
     def _note(self, trouble: str) -> None:
         if trouble and trouble != self._trouble:

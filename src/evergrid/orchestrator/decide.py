@@ -59,16 +59,10 @@ def interrupted(manifest: Manifest) -> tuple[list[Generation], list[Generation]]
     that were never shown, or not taken back."""
     others = [one for number, one in manifest.generations.items() if number != manifest.current]
     # One that is prepared again, because people go back to it, was complete before.
-    whole = [
-        one
-        for one in others
-        if one.state in (State.READY, State.CURRENT)
-        or (one.state is State.PREPARING and one.times.ready)
-    ]
-    half = [
-        one for one in others if one.state in (State.PREPARING, State.GONE) and one not in whole
-    ]
-    return half, whole
+    again = [one for one in others if one.state is State.PREPARING and one.times.ready]
+    half = [one for one in others if one.state in (State.PREPARING, State.GONE)]
+    whole = [one for one in others if one.state in (State.READY, State.CURRENT)]
+    return [one for one in half if one not in again], [*whole, *again]
 
 
 def overdue(

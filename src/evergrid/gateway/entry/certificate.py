@@ -53,9 +53,8 @@ class Certificate:
         try:
             self._newest = _context(self._files)
         except ConfigError as error:
-            self._read = (
-                None  # it may have been for want of file handles: the next look tries again
-            )
+            # It may have been for want of file handles: the next look tries again.
+            self._read = None
             self._say(f"{error.sentence()} {_KEPT}")
         else:
             self._say(f"New connections get the new certificate of {self._files.certificate}.")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from evergrid.gateway.tables.deliveries import Ticket
 from evergrid.gateway.tables.pane import Moment, Pane
 from evergrid.gateway.tables.publication import WindowPublication
 from evergrid.model.errors import BrokenPromise
@@ -72,6 +73,10 @@ class Holder:
     def is_bare(self) -> bool:
         """Whether there is no view, neither to show nor to come."""
         return self._shown is None and self._coming is None
+
+    def tickets(self) -> list[Ticket]:
+        """Of all who look at one of its windows."""
+        return [ticket for pane in self.panes.values() for ticket in pane.tickets]
 
     def shows(self, store: TableStore) -> bool:
         return self._shown is not None and self._shown.store is store

@@ -144,7 +144,7 @@ class Hub:
             return
         self._shelves[name] = shelf
         self._viewers[ticket] = viewer
-        viewer.waits = self._is_left(holder, shelf)
+        viewer.waits = self._is_left(holder)
         self._tell(ticket, viewer, _BEING_MADE if viewer.waits else self._condition_of(holder))
         with self._alone(holder):
             self._attach(ticket, holder, viewer, resume, moment)
@@ -173,7 +173,8 @@ class Hub:
             if holder.is_growing:
                 with self._alone(holder):
                     if holder.grow():
-                        self._end_waiting(holder)
+                        for ticket in holder.tickets():
+                            self._viewers[ticket].waits = False
                         self._tell_all(holder)
                 return True
         return False
@@ -227,16 +228,16 @@ class Hub:
 
     def _has_news(self, holder: Holder) -> bool:
         """Whether there is something to publish. What is left behind stays as it is."""
-        if not (holder.dirty and holder.is_shown):
-            return False
-        return not self._is_left(holder, self._shelves[holder.key.table])
+        return holder.dirty and holder.is_shown and not self._is_left(holder)
 
-    def _is_left(self, holder: Holder, shelf: _Shelf) -> bool:
+    def _is_left(self, holder: Holder) -> bool:
         """Whether a view still shows the store before, while another view of its table has been
         switched: whoever has seen the new rows must not see old ones again."""
-        if not (holder.is_shown and holder.is_growing) or shelf.store is None:
+        if not (holder.is_shown and holder.is_growing):
             return False
-        return any(one.shows(shelf.store) for one in self._holders_of(holder.key.table))
+        store = self._shelves[holder.key.table].store
+        others = self._holders_of(holder.key.table)
+        return store is not None and any(one.shows(store) for one in others)
 
     def _holder(self, query: Query, shelf: _Shelf, *, again: bool) -> Holder | None:
         """The one holder of the query's view; None when there are too many views."""
@@ -248,10 +249,11 @@ class Hub:
             if len(self._holders) >= self._pace.max_views:
                 return None
             holder = Holder(key)
-        if shelf.store is not None and holder.is_bare and again:
-            self._rebase(holder, shelf)
-        elif shelf.store is not None and holder.is_bare:
-            holder.rebase(shelf.store, shelf.generation)
+        if shelf.store is not None and holder.is_bare:
+            if again:
+                self._rebase(holder, shelf)
+            else:
+                holder.rebase(shelf.store, shelf.generation)
         self._holders[key] = holder
         return holder
 
@@ -273,7 +275,7 @@ class Hub:
         except Exception as error:
             self.problems.append(f"A view of {holder.key.table} failed ({error!r}).")
             self._holders.pop(holder.key, None)
-            for ticket in [t for pane in holder.panes.values() for t in pane.tickets]:
+            for ticket in holder.tickets():
                 self._viewers.pop(ticket, None)
                 self._out.append(Refused(ticket, Code.VIEW_FAILED, _FAILED))
 
@@ -292,8 +294,7 @@ class Hub:
         was_idle = not pane.tickets
         pane.tickets[ticket] = None
         pane.idle_since = holder.idle_since = None
-        shelf = self._shelves[holder.key.table]
-        if not holder.is_shown or (viewer.waits and self._is_left(holder, shelf)):
+        if not holder.is_shown or (viewer.waits and self._is_left(holder)):
             return  # published when the view is made
         is_old = holder.has_moved_on_from(pane)
         if was_idle or is_old:
@@ -363,16 +364,10 @@ class Hub:
             return shelf.condition
         return _BEING_MADE
 
-    def _end_waiting(self, holder: Holder) -> None:
-        for pane in holder.panes.values():
-            for ticket in pane.tickets:
-                self._viewers[ticket].waits = False
-
     def _tell_all(self, holder: Holder) -> None:
         condition = self._condition_of(holder)
-        for pane in holder.panes.values():
-            for ticket in pane.tickets:
-                self._tell(ticket, self._viewers[ticket], condition)
+        for ticket in holder.tickets():
+            self._tell(ticket, self._viewers[ticket], condition)
 
     def _tell(self, ticket: Ticket, viewer: _Viewer, condition: Condition) -> None:
         if viewer.condition != condition:
