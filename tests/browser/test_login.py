@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.testing.gateway import LocalGateway
 from evergrid.testing.proxy import FaultProxy
 from tests.browser.conftest import Visiting
-from tests.browser.reader import TableReader
+from tests.browser.reader import TableReader, wait_for
 from tests.browser.visitor import AWAY, Visitor
 
 UNKNOWN = "The gateway does not know this key."
@@ -119,3 +120,27 @@ def test_a_gateway_that_does_not_answer_is_waited_for(
     expect(page.get_by_role("button", name="Use another key")).to_be_visible()
     way.heal()
     is_in(page)
+    TableReader(page, "users_ui").is_live()
+
+
+def test_a_first_page_that_was_cut_off_is_loaded_after_the_login(visitor: Visitor) -> None:
+    """It loads behind the form for the key; who logs in never knows that it did not come."""
+    visitor.allow(AWAY)
+    shell = b"".join(load(FOLDER).page).decode()
+    lost: list[str] = []
+
+    def cut_off(route: Route) -> None:
+        part = route.request.url.rpartition("/")[2]
+        if lost or part in shell:
+            route.continue_()
+        else:
+            lost.append(part)
+            route.abort("connectionreset")
+
+    visitor.page.route("**/chunk-*.js", cut_off)
+    page = visitor.open(key="")
+    expect(page.get_by_label("Key", exact=True)).to_be_visible()
+    wait_for(page, lambda: lost, bool)
+    enter(page, visitor.secret)
+    is_in(page)
+    TableReader(page, "users_ui").is_live()

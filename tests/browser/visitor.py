@@ -28,7 +28,8 @@ PATIENCE_MILLISECONDS = 60_000.0
 AWAY = (
     r"^console: (Failed to load resource: |WebSocket connection to 'ws://[^']+' failed: "
     r"(Error in connection establishment: |Error during WebSocket handshake: )?)"
-    r"net::ERR_(CONNECTION_(REFUSED|RESET|CLOSED)|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE)"
+    r"net::ERR_(CONNECTION_(REFUSED|RESET|CLOSED)|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE"
+    r"|CONTENT_LENGTH_MISMATCH|INCOMPLETE_CHUNKED_ENCODING)"
 )
 _INSIDE = frozenset(("about", "blob", "data"))  # never leave the browser
 
