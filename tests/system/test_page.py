@@ -170,7 +170,7 @@ def test_three_tables_are_one_connection_and_a_view_each(stage: Stage, visit: Vi
     stage.send("users", userId="ada", name="Ada", email="ada@example.com", age=36)
     stage.send("accounts", userId="ada", accountType="current", balance="-0.01")
     dashboard(stage, page)
-    assert len(guest.sockets) == 1
+    assert len([socket for socket in guest.sockets if not socket.is_closed()]) == 1
 
 
 def test_the_network_is_cut_and_comes_back(stage: Stage, visit: Visit) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import evergrid
 from evergrid.changelog.codec import Row
-from evergrid.client import Patience
+from evergrid.client import Client, ClientError, Patience
 from evergrid.config import load
 from evergrid.config.mechanism import Mechanism, login
 from evergrid.kafka import jars, topics
@@ -36,6 +36,7 @@ from evergrid.testing.world import SHORT_LIVED
 from tests.system.canary import Canary, lines
 from tests.system.conftest import PATIENCE
 from tests.system.gateways import GatewayProcess, free_port
+from tests.system.pauses import Pauses
 from tests.system.secured import (
     ACCOUNTS,
     FEEDER,
@@ -119,7 +120,7 @@ def test_tokens_that_expire_every_few_seconds_and_an_endpoint_that_is_away(
     ui = free_port()
     stage = SecuredWorld(tmp_path, house, OAUTH, "tokens", spark=talkative(tmp_path, ui))
     tokens.lifetime = TOKEN_SECONDS
-    with whole(stage, generations=3) as (pipeline, gateway, viewer):
+    with Pauses() as pauses, whole(stage, generations=3) as (pipeline, gateway, viewer):
         before, seen, start = tokens.issued.copy(), len(viewer.sights), time.monotonic()
         while time.monotonic() - start < LIFETIMES * TOKEN_SECONDS:  # the run itself
             stage.send()
@@ -128,15 +129,18 @@ def test_tokens_that_expire_every_few_seconds_and_an_endpoint_that_is_away(
         lifetimes = (time.monotonic() - start) / TOKEN_SECONDS
         issued = tokens.issued - before
         print(f"tokens in {lifetimes:.1f} lifetimes: {issued}")
-        # A busy machine may be slow to answer; but nobody was ever shut out.
+        # A busy machine may be slow to answer; but nobody was ever shut out, unless the endpoint
+        # stood still, which is in this process.
+        stood_still = pauses.longest > TOKEN_SECONDS / 2
         stale = {s.message for s in viewer.sights[seen:] if s.state is not Live.LIVE}
-        assert not [message for message in stale if "could not" in message or "token" in message]
+        shut_out = [message for message in stale if "could not" in message or "token" in message]
+        assert not shut_out or stood_still
         # A gateway has a reader and a pulse, each with a token of its own; a pipeline two writers,
         # a reader, Spark's Java, and clients for its looks at topics, control topic and rows. None
         # asks more than three times in the time of a token, and no query falls again and again.
         assert issued[GATEWAY] <= 3 * 2 * (lifetimes + 1)
         assert issued[PIPELINE] <= 3 * 7 * (lifetimes + 1)
-        assert "again in 4 s" not in pipeline.said()
+        assert "again in 4 s" not in pipeline.said() or stood_still
 
         tokens.stop()
         away = f"the token endpoint {tokens.url} cannot be reached. Check that it runs"
@@ -194,13 +198,25 @@ def other_topics_need_rights_too(
     administration = house.administration()
     topics.create(administration, [NewTopicSpec(other, 2, 1, {"retention.ms": "-1"})])
     with evergrid.connect(gateway.address, gateway.secret) as client:
-        refused = verdict_on(stage, client.ask(usersTopic=other).row_id)
+        refused = verdict_on(stage, ask(client, usersTopic=other))
         assert refused["verdict"] == "failed"
         assert "pipeline has no right to" in str(refused["reason"])
         stage.grant(PIPELINE, (Right(other, (Operation.READ, Operation.DESCRIBE)),))
-        applied = verdict_on(stage, client.ask(usersTopic=other, joinType="asof").row_id)
+        applied = verdict_on(stage, ask(client, usersTopic=other, joinType="asof"))
     assert applied["verdict"] == "applied", applied
     stage.world.turn_to({"users": other}, {"final": "asof"})
+
+
+def ask(client: Client, **fields: str) -> str:
+    """The message's row; of a gateway that says to ask again, it is asked again."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return client.ask(**fields).row_id
+        except ClientError as error:
+            if not error.retry or time.monotonic() > deadline:
+                raise
+            time.sleep(1)  # Kafka was slow for some seconds
 
 
 def verdict_on(stage: SecuredWorld, row_id: str) -> Row:
@@ -241,8 +257,8 @@ def test_rights_and_passwords_that_go_and_come_and_no_secret_anywhere(
         stage.wait_until_shown(viewer)
 
         with evergrid.connect(gateway.address, gateway.secret) as client:
-            asked = client.ask(usersTopic="users-rights")
-        assert verdict_on(stage, asked.row_id)["verdict"] == "ignored"
+            row_id = ask(client, usersTopic="users-rights")
+        assert verdict_on(stage, row_id)["verdict"] == "ignored"
 
         canary = Canary(secrets_of(house, gateway))
         search_running(canary, gateway, ui)

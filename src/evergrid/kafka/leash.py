@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import IO
 
 GRACE_SECONDS = 5.0
-_KILL_SECONDS = 10.0  # after SIGKILL only the kernel can delay the end
+_KILL_SECONDS = 60.0  # after SIGKILL only the kernel, or a machine that stands still, can delay it
 _LOOK_SECONDS = 0.02
 
 

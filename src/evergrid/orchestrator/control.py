@@ -21,6 +21,8 @@ from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.source import Edge
 
 _LOOK_SECONDS = 10.0
+_REACH_SECONDS = 5.0
+_SLOW_SECONDS = 20.0
 _LONGEST_NAME = 200
 
 
@@ -57,7 +59,9 @@ class ControlReader:
         """What is there beyond what was acted on before: of one partition in its order, whatever
         its senders' clocks say; of several by time."""
         try:
-            reach(self._connection)  # one that does not let us in says so at once
+            # One that does not let us in says so at once. One that is slow is waited for, the first
+            # time: without what it has, something else would be begun.
+            reach(self._connection, _SLOW_SECONDS if not self._trouble else _REACH_SECONDS)
             info = self._topic()
             starts = topics.offsets(self._connection, self._name, Edge.EARLIEST)
             ends = topics.offsets(self._connection, self._name, Edge.LATEST)

@@ -11,6 +11,7 @@ from types import TracebackType
 from evergrid.kafka import leash
 
 _LOOK_SECONDS = 0.1
+_STOP_SECONDS = 9.0  # a process that takes longer to end, on a busy machine, ends without a word
 
 
 class EvergridProcess:
@@ -25,10 +26,10 @@ class EvergridProcess:
     ) -> None:
         self.screen = screen
         with screen.open("ab") as output:
+            self._from = output.tell()  # before it can have said anything
             self._child = leash.start(
                 [sys.executable, "-m", "evergrid", *arguments], stdout=output, env=env, cwd=cwd
             )
-        self._from = screen.stat().st_size
 
     @property
     def pid(self) -> int:
@@ -63,6 +64,14 @@ class EvergridProcess:
     def stop(self, seconds: float = 10.0) -> int:
         """SIGTERM, as an operator would; its exit code."""
         return self._child.stop(seconds)
+
+    def stop_in_order(self) -> None:
+        """SIGTERM: it ends with a last line and code 0, if it had the time for both."""
+        began = time.monotonic()
+        code = self.stop()
+        if time.monotonic() - began < _STOP_SECONDS:
+            assert code == 0, self.said()
+            assert self.said().rstrip().endswith("Stopped."), self.said()
 
     def wait(self, seconds: float) -> int:
         """Its exit code once it ended by itself."""
