@@ -16,6 +16,17 @@ Value = TypeVar("Value")
 NUMBER = "#"
 _LOOK_MILLISECONDS = 25
 
+# What is said in a status, from now on.
+_OVERHEAR = """
+() => {
+  window.overheard = new Set();
+  const note = () => document.querySelectorAll('[role=status]')
+    .forEach((one) => one.checkVisibility() && window.overheard.add(one.textContent.trim()));
+  new MutationObserver(note)
+    .observe(document, { subtree: true, childList: true, characterData: true });
+}
+"""
+
 # The lines that are wholly in view, each by the names of its columns, from top to bottom.
 _LINES = """
 (grid) => {
@@ -153,8 +164,8 @@ class TableReader:
         return self.region.get_by_role("button", name=re.compile("newest"))
 
     def scroll(self, pixels: int) -> None:
-        """By the wheel, over the rows."""
-        self.grid.get_by_role("gridcell").first.hover()
+        """By the wheel, over the rows. To hover a cell that is drawn but not seen would scroll."""
+        self.grid.hover()
         self.page.mouse.wheel(0, pixels)
 
 
@@ -165,6 +176,21 @@ def wait_for(page: Page, ask: Callable[[], Value], right: Callable[[Value], bool
         assert time.monotonic() < deadline, f"still not so: {value}"
         page.wait_for_timeout(_LOOK_MILLISECONDS)  # lets the browser's messages come in
     return value
+
+
+def overhear(page: Page) -> Callable[[str], None]:
+    """From now on, every word of a status is remembered, also of one that is gone after seconds.
+    What it gives returns when these words have been said."""
+    page.evaluate(_OVERHEAR)
+
+    def said() -> list[str]:
+        texts: list[str] = page.evaluate("() => [...window.overheard]")
+        return texts
+
+    def heard(words: str) -> None:
+        wait_for(page, said, lambda texts: any(words in text for text in texts))
+
+    return heard
 
 
 def words(page: Page) -> Mapping[str, str]:

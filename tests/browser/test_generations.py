@@ -14,11 +14,13 @@ from evergrid.model.generation import State
 from evergrid.model.table import Column, Table
 from evergrid.model.types import TEXT
 from evergrid.testing.gateway import LocalGateway
-from tests.browser.reader import TableReader, wait_for, words
+from evergrid.testing.pauses import Pauses
+from tests.browser.reader import TableReader, overhear, wait_for, words
 from tests.browser.tables import ACCOUNTS, FINAL, USERS, Cells, account, final, place_all, user
 from tests.browser.test_columns import has
 from tests.browser.visitor import Visitor
 
+ADAPTING_SECONDS = 1.5  # who waits for two is told what the gateway said
 COUNTRY = Column("country", TEXT)
 GONE = (
     "This table has no column email now. Taken out: email contains “example”; "
@@ -84,9 +86,10 @@ def seen(table: TableReader) -> set[str]:
 def test_columns_come_and_go_under_filter_order_and_pins(
     visitor: Visitor, table: TableReader
 ) -> None:
-    place_other(visitor.gateway)
-    has(table, "#", "age", "name", "country", "ts")
-    expect(table.region.get_by_text(GONE)).to_be_visible()
+    with Pauses() as pauses:
+        place_other(visitor.gateway)
+        has(table, "#", "age", "name", "country", "ts")
+        expect(table.region.get_by_text(GONE)).to_be_visible()
     assert table.chips() == ["age greater than 40"]
     table.shows("age", "41", "42", "43")
     table.shows("country", "Japan")
@@ -97,7 +100,8 @@ def test_columns_come_and_go_under_filter_order_and_pins(
         lambda: [words(table.page).get(name) for name in ("order", "filter")],
         lambda said: said == ["age", kept],
     )
-    assert {word.split(" ")[0] for word in seen(table)} <= {"Live", "Loading"}
+    said = {word.split(" ")[0] for word in seen(table)}
+    assert said <= {"Live", "Loading"} or pauses.longest > ADAPTING_SECONDS, said
     assert len(visitor.sockets) == 1
 
 
@@ -143,13 +147,14 @@ def test_the_whole_page_follows_a_switch(visitor: Visitor) -> None:
     gateway.place(ACCOUNTS, [account(offset) for offset in range(60)], 2)
     place_other(gateway)
     gateway.place(without_email(FINAL), moved([final(offset) for offset in range(60)]), 2)
+    heard = overhear(page)
     pipeline.switch(2)
     pipeline.judge(0, {"joinType": "inner"}, Verdict.APPLIED, generation=2)
     for name, table in tables.items():
         table.ends_at(60)
         table.is_live()
         assert ("country" in table.columns()) == (name != "accounts_ui")
-    expect(page.get_by_text("The new pipeline is live").first).to_be_visible()
+    heard("The new pipeline is live")
     pipeline.switch(1)
     place_all(gateway)
     for table in tables.values():

@@ -84,8 +84,10 @@ def test_the_first_rows_are_waited_for_in_words(
 ) -> None:
     page = visiting(gateway, address=way.address).open("/tables/users_ui")
     TableReader(page, "users_ui").shows("name", "Person 0")
+    link = page.get_by_role("navigation", name="Pages").get_by_role("link", name="accounts_ui")
+    expect(link).to_be_visible()  # it does not come with the rows
     way.hold()
-    page.get_by_role("navigation", name="Pages").get_by_role("link", name="accounts_ui").click()
+    link.click()
     table = TableReader(page, "accounts_ui")
     expect(table.status).to_have_text("Connecting")
     expect(table.region.get_by_text("The first rows are on their way.")).to_be_visible()

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -27,6 +26,7 @@ from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
 from evergrid.testing.gateway import LIMITS, LocalGateway
 from evergrid.testing.handwritten import HandwrittenPipeline
+from evergrid.testing.ports import free_port
 from evergrid.testing.processes import EvergridProcess
 
 TABLE = "users_ui"
@@ -296,7 +296,7 @@ def test_with_real_kafka_it_waits_for_gateway_and_table_and_follows_generations(
     file.write_text(
         f"kafka: {{bootstrap: '{broker.bootstrap}'}}\n"
         "internal_topics: {prefix: tail}\n"
-        f"gateway: {{port: {_free_port()}}}\n"
+        f"gateway: {{port: {free_port()}}}\n"
     )
     key.write_text(run("key", "create", "me").stdout)
     following = tail("final_ui", "--wait", "--key-file", "my.key")
@@ -319,9 +319,3 @@ def test_with_real_kafka_it_waits_for_gateway_and_table_and_follows_generations(
         pipeline.write(second.tables["final_ui"], "1:7", row)
         following.until(lambda out, _: "final_ui · generation 2" in out and "Mei" in out)
         assert "final_ui is now that of generation 2." in following.stop()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

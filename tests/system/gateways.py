@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import random
 import re
-import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -24,21 +22,7 @@ from tests.system.conftest import PATIENCE
 
 SERVING = "Serving at "
 _ASK_SECONDS = 60.0
-_PORTS = range(10_000, 20_000)
 _SAMPLE = re.compile(r"^evergrid_(\w+) (\S+)$", re.MULTILINE)
-
-
-def free_port() -> int:
-    """A port below those that the system gives to clients.
-
-    A gateway takes it a while later, and again after a kill: one of the hundreds of clients
-    beside it could have been given it meanwhile.
-    """
-    for port in random.sample(_PORTS, 200):
-        with socket.socket() as place, contextlib.suppress(OSError):
-            place.bind(("127.0.0.1", port))
-            return port
-    raise AssertionError(f"no port is free in {_PORTS}")
 
 
 def gateway_section(port: int, *others: int, **more: object) -> dict[str, object]:

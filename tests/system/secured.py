@@ -17,11 +17,12 @@ from evergrid.kafka.rights import Needs, Right, feeding, grant
 from evergrid.kafka.secured.broker import SecuredBroker
 from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.testing import oracle
+from evergrid.testing.ports import free_port
 from evergrid.testing.scripted import Script, random_case
 from evergrid.testing.viewer import Viewer, plain
 from evergrid.testing.world import World
 from tests.system.conftest import PATIENCE, two_sources
-from tests.system.gateways import GatewayProcess, free_port, gateway_section
+from tests.system.gateways import GatewayProcess, gateway_section
 
 PIPELINE, GATEWAY, FEEDER = ACCOUNTS = ("pipeline", "gateway", "feeder")
 TABLE = "final_ui"

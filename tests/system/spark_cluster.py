@@ -11,7 +11,7 @@ import pyspark
 
 from evergrid.kafka import leash
 from evergrid.kafka.java import java_home
-from tests.system.gateways import free_port
+from evergrid.testing.ports import free_port
 
 HOST = "127.0.0.1"
 SLOTS = 30

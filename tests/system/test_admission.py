@@ -38,11 +38,11 @@ from evergrid.model.errors import LinkError
 from evergrid.pipeline.javaclient import JavaClient
 from evergrid.protocol.messages import Live
 from evergrid.testing.handwritten import HandwrittenPipeline
+from evergrid.testing.ports import free_port
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.tables import wait_for
 from evergrid.testing.viewer import Audience
 from tests.system.conftest import PATIENCE
-from tests.system.gateways import free_port
 from tests.system.secured import (
     ACCOUNTS,
     CERTIFIED,

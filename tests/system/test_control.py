@@ -22,6 +22,7 @@ from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.generation import State
+from evergrid.testing.ports import free_port
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import START_MS, Send
 from evergrid.testing.tables import wait_for
@@ -30,7 +31,7 @@ from evergrid.testing.world import World
 from tests.browser.reader import TableReader
 from tests.browser.visitor import Guest, open_browser
 from tests.system.conftest import PATIENCE
-from tests.system.gateways import GatewayProcess, free_port
+from tests.system.gateways import GatewayProcess
 from tests.system.judging import Judge
 from tests.system.painted import painted
 from tests.system.swapping import Load, Operator, Watch, config

@@ -15,13 +15,14 @@ import evergrid
 from evergrid.client import LiveWindow, Patience
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.protocol.messages import Live
+from evergrid.testing.ports import free_port
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Script, random_case
 from evergrid.testing.tables import wait_for
 from evergrid.testing.viewer import Audience, View, Viewer, never_blank, never_fewer
 from evergrid.testing.world import World
 from tests.system.conftest import PATIENCE, MakeWorld, two_sources
-from tests.system.gateways import SERVING, GatewayProcess, free_port, gateway_section
+from tests.system.gateways import SERVING, GatewayProcess, gateway_section
 from tests.system.judging import Judge
 from tests.system.steady import Steady
 

@@ -15,13 +15,14 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.testing.ports import free_port
 from evergrid.testing.proxy import FaultProxy
 from evergrid.testing.viewer import View
 from evergrid.testing.world import World
 from tests.browser.reader import NUMBER, TableReader, wait_for
 from tests.browser.visitor import AWAY, Guest, open_browser
 from tests.system.conftest import PATIENCE, two_sources
-from tests.system.gateways import GatewayProcess, free_port, gateway_section
+from tests.system.gateways import GatewayProcess, gateway_section
 from tests.system.painted import Stage
 
 SEED = 20_261_130

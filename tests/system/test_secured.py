@@ -29,14 +29,15 @@ from evergrid.pipeline.session import end_session, open_session
 from evergrid.pipeline.sink import ChangelogSink
 from evergrid.pipeline.sources import message_history
 from evergrid.protocol.messages import Live
+from evergrid.testing.pauses import Pauses
+from evergrid.testing.ports import free_port
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.tables import wait_for
 from evergrid.testing.viewer import Audience, Viewer
 from evergrid.testing.world import SHORT_LIVED
 from tests.system.canary import Canary, lines
 from tests.system.conftest import PATIENCE
-from tests.system.gateways import GatewayProcess, free_port
-from tests.system.pauses import Pauses
+from tests.system.gateways import GatewayProcess
 from tests.system.secured import (
     ACCOUNTS,
     FEEDER,

@@ -14,12 +14,13 @@ from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import State
+from evergrid.testing.ports import free_port
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.tables import wait_for
 from evergrid.testing.viewer import Audience
 from evergrid.testing.world import World
 from tests.system.conftest import PATIENCE, MakeWorld
-from tests.system.gateways import GatewayProcess, free_port
+from tests.system.gateways import GatewayProcess
 from tests.system.judging import Judge
 from tests.system.swapping import Load, Operator, Watch, config
 

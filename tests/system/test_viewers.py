@@ -15,14 +15,15 @@ import pytest
 
 from evergrid.client import Live, LiveWindow, Patience
 from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.testing.pauses import Pauses
+from evergrid.testing.ports import free_port
 from evergrid.testing.proxy import FaultProxy, Way
 from evergrid.testing.tables import wait_for
 from evergrid.testing.viewer import Audience, View, Viewer, never_blank
 from tests.gateway.caller import TEXT, frame
 from tests.system.conftest import PATIENCE, MakeWorld
 from tests.system.crowd import Crowd
-from tests.system.gateways import GatewayProcess, free_port
-from tests.system.pauses import Pauses
+from tests.system.gateways import GatewayProcess
 from tests.system.staged import TABLE, Stage, config, never_younger
 
 MIB = 2**20

@@ -18,8 +18,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-import msgspec
-
 from evergrid.config.settings import Gateway, GatewayLimits, Tls
 from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key, remove_key
@@ -32,6 +30,7 @@ from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
 from evergrid.testing.control import Handed, LocalControl
 from evergrid.testing.engine import LocalEngine, NewRows
+from evergrid.testing.ports import free_port
 
 Answer = TypeVar("Answer")
 
@@ -43,7 +42,7 @@ LIMITS = GatewayLimits(
     connections=5000,
     connections_per_key=2500,
     strangers=100,
-    login_seconds=5,
+    login_seconds=60,
     views=500,
     exports=4,
 )
@@ -51,7 +50,7 @@ LIMIT_SECONDS = 60.0
 
 
 class LocalGateway:
-    """A gateway at a free port, in a thread of its own; `secret` opens all of its tables."""
+    """A gateway at a port of its own, in a thread of its own; `secret` opens all of its tables."""
 
     def __init__(
         self,
@@ -68,7 +67,7 @@ class LocalGateway:
         """
         self.settings = Gateway(
             host="127.0.0.1",
-            port=0,
+            port=free_port(),
             hosts=(),
             origins=origins,
             tls=tls,
@@ -141,7 +140,6 @@ class LocalGateway:
     def start(self) -> None:
         """Serve; after a stop, at the same port and as a new instance with the same tables."""
         self._running = self.run(self._serve())
-        self.settings = msgspec.structs.replace(self.settings, port=self._running.port)
 
     def stop(self) -> None:
         if self._running is not None:
