@@ -18,6 +18,7 @@ import base64
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import time
 import uuid
@@ -30,6 +31,7 @@ from confluent_kafka import KafkaException
 from evergrid.config.mechanism import Mechanism, login
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, folder, leash
+from evergrid.kafka.archive import ClassArchive
 from evergrid.kafka.jars import Jars, fetch
 from evergrid.kafka.java import java_command
 from evergrid.kafka.ports import HOST, choose_ports, free_port
@@ -41,6 +43,7 @@ from evergrid.model.errors import BrokenPromise, ConfigError
 _START_SECONDS = 90.0  # seconds on an idle laptop; a busy one must not fail for it
 _STOP_SECONDS = 5.0
 _LOOK_SECONDS = 0.1
+_IN_ORDER = (0, 128 + signal.SIGTERM)
 
 # It starts in half the time without an optimising compiler. Who loads it heavily says otherwise,
 # by the variable that Kafka's own scripts know.
@@ -114,6 +117,7 @@ class EmbeddedBroker:
         self._ports: dict[str, int] = {}
         self._lock: int | None = None
         self._process: leash.Leashed | None = None
+        self._archive: ClassArchive
 
     @property
     def bootstrap(self) -> str:
@@ -192,7 +196,8 @@ class EmbeddedBroker:
         ports = (f"{port}\n" for port in self._ports.values())
         (self.directory / "port").write_text("".join(ports))
         log_start = self.log_file.stat().st_size if self.log_file.exists() else 0
-        self._process = self._run([*command, "kafka.Kafka", "server.properties"])
+        broker = [*command, *self._archive.writing(), "kafka.Kafka", "server.properties"]
+        self._process = self._run(broker)
         self._wait_until_ready(log_start)
         if self._security is not None:
             mechanisms = self._security.scram_mechanisms()
@@ -201,13 +206,15 @@ class EmbeddedBroker:
     def stop(self) -> None:
         """Shut down in order within seconds, or else by force; data stays."""
         if self._process is not None:
-            self._process.stop(_STOP_SECONDS)
+            code = self._process.stop(_STOP_SECONDS + self._archive.writing_seconds)
+            self._archive.keep(whole=code in _IN_ORDER)
         self._forget()
 
     def kill(self) -> None:
         """End the broker as a power cut would; `start` goes on with what was on disk."""
         if self._process is not None:
             self._process.kill()
+            self._archive.keep(whole=False)
         self._forget()
 
     def _forget(self) -> None:
@@ -222,7 +229,9 @@ class EmbeddedBroker:
         classpath = os.pathsep.join(map(str, jars.broker))
         more = self._security.java_options if self._security else ()
         tuning = os.environ.get(_TUNING, _QUICK).split()
-        return [str(java), *_JAVA_OPTIONS, *tuning, *more, "-cp", classpath]
+        self._archive = ClassArchive(java, jars.broker)
+        prepared = self._archive.reading()
+        return [str(java), *_JAVA_OPTIONS, *tuning, *prepared, *more, "-cp", classpath]
 
     def _choose_ports(self) -> dict[str, int]:
         file = self.directory / "port"
