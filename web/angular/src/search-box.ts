@@ -39,7 +39,11 @@ export class SearchBox {
   readonly search = input.required<string>();
   readonly label = input('Search all columns of text');
   readonly searched = output<string>();
-  protected readonly text = linkedSignal(() => this.search());
+  /** What is still being typed is not undone by what was told a moment ago, and comes back. */
+  protected readonly text = linkedSignal<string, string>({
+    source: this.search,
+    computation: (search, before) => (before && this.timer !== undefined ? before.value : search),
+  });
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {

@@ -159,6 +159,21 @@ describe('a search', () => {
     await stand.sees('rows', 'of 1,000');
     await until(() => stand.find<HTMLInputElement>('.eg-search input').value === '');
   });
+
+  test('loses no letter that comes just when the ones before are told', async () => {
+    await live();
+    const field = stand.find<HTMLInputElement>('.eg-search input');
+    const type = (text: string) => {
+      field.value = text;
+      field.dispatchEvent(new Event('input'));
+    };
+    type('mei');
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
+    type('mei s');
+    await until(() => stand.look.search === 'mei s');
+    expect(field.value).toBe('mei s');
+    await stand.shows('name', 'Mei Sato');
+  });
 });
 
 describe('the look', () => {
