@@ -7,10 +7,12 @@ import logging
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
@@ -25,6 +27,7 @@ from evergrid.changelog.reader import read_to_end
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, folder, topics
 from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.kafka.probe import reach
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import Edges, NewTopicSpec, TopicWatch
 from evergrid.model.errors import ConfigError, LinkError
@@ -237,13 +240,14 @@ def test_a_disk_that_fills_up_ends_the_broker_and_nothing_is_lost(tmp_path: Path
     with small_disk(disk, megabytes=700):
         broker = EmbeddedBroker(disk)
         broker.start()
-        sender = Sender(broker.connection(), **{"delivery.timeout.ms": 5000})
         topics.create(broker.connection(), [NewTopicSpec("full", 1)])
-        sender.send("full", b"before")
-        sender.flush()
+        patient = Sender(broker.connection())
+        patient.send("full", b"before")
+        patient.flush()
         ballast = fill(disk)
+        hasty = Sender(broker.connection(), **{"delivery.timeout.ms": 5000})
         with pytest.raises(LinkError):
-            send_for_ever(sender, "full")
+            send_for_ever(hasty, "full")
         broker.kill()
         with pytest.raises(ConfigError, match=r"disk has 0 MB free.*Free some"):
             broker.start()
@@ -302,3 +306,12 @@ def test_clients_log_to_the_logger_they_are_given(
     assert {record.name for record in caplog.records} == {"mine"}
     assert len([record for record in caplog.records if "refused" in record.message]) == 1
     assert capfd.readouterr() == ("", "")
+
+
+def test_one_that_stands_still_for_seconds_is_reached_all_the_same(broker: EmbeddedBroker) -> None:
+    assert broker.pid is not None
+    os.kill(broker.pid, signal.SIGSTOP)
+    going_on = threading.Timer(8.0, os.kill, (broker.pid, signal.SIGCONT))
+    going_on.start()
+    assert reach(broker.connection()).brokers == 1
+    going_on.join()

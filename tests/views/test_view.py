@@ -14,7 +14,7 @@ from evergrid.views.view import View
 from tests.store import making
 
 SEED = 20_261_116
-SEQUENCES = 2_000
+SEQUENCES = 800
 REAL_SIZES = 100
 SOAK = 50_000
 

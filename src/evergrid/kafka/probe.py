@@ -17,6 +17,7 @@ from evergrid.kafka.identity import where
 from evergrid.kafka.topics import NewTopicSpec, new_topic
 
 _REACH_SECONDS = 5.0
+_SLOW_SECONDS = 15.0
 _ASK_SECONDS = 20.0
 _TRY_SECONDS = 1.0
 _KNOCK_SECONDS = 5.0  # of silence before it is looked into
@@ -30,11 +31,12 @@ class Reached(msgspec.Struct, frozen=True):
     topics: frozenset[str]
 
 
-def reach(connection: Connection, seconds: float = _REACH_SECONDS) -> Reached:
-    """Connect; LinkError with the client's own reason when that does not succeed in time."""
+def reach(connection: Connection, seconds: float | None = None) -> Reached:
+    """Connect; LinkError with the client's own reason when that does not succeed in time: if no
+    other is given, a cluster that says nothing has longer than an address where nobody is."""
     ear = Ear()
     admin = clients.admin(connection, error_cb=ear)
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
     refused = False
     while True:
         try:
@@ -42,8 +44,9 @@ def reach(connection: Connection, seconds: float = _REACH_SECONDS) -> Reached:
         except KafkaException as error:
             admin.poll(0)  # hands over what was heard
             reason = ear.reason(error.args[0])
+            limit = seconds or (_SLOW_SECONDS if ear.heard is None else _REACH_SECONDS)
             # Who is refused twice gets no other answer by asking again.
-            if refused or time.monotonic() > deadline:
+            if refused or time.monotonic() - began > limit:
                 raise clients.link_error(connection, "connect", reason) from None
             refused = reason.code() in SHUT_OUT
 
