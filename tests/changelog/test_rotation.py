@@ -14,7 +14,6 @@ from evergrid.changelog.feed import Feed, News
 from evergrid.changelog.writer import RecordWriter
 from evergrid.config import Settings, load
 from evergrid.kafka import topics
-from evergrid.kafka.identity import where
 from evergrid.kafka.renewal import AGAIN_SECONDS
 from evergrid.kafka.rights import Kind, Operation, Right, grant, revoke
 from evergrid.kafka.secured.broker import SecuredBroker
@@ -98,6 +97,7 @@ def during(seconds: float, act: Callable[[], object]) -> None:
     while time.monotonic() < end:
         act()
         time.sleep(0.1)
+    act()  # a pause may have taken all of that time
 
 
 def until(done: Callable[[], object]) -> None:
@@ -122,7 +122,7 @@ def test_a_feed_goes_on_with_its_old_certificate_until_the_new_one_is_whole(
         news = feed.read(0.1)
         for arrivals in news.arrivals:
             ids.extend(record.key.decode() for record in arrivals.records if record.key)
-        assert news.down in ("", f"{where(settings.kafka.internal)} does not answer.")
+        assert not news.down or "does not answer" in news.down
         return news
 
     until(lambda: any(one.key.topic == target.topic for one in look().followed))

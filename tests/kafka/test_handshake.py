@@ -29,6 +29,7 @@ LOGIN = Listener(Protocol.SASL_PLAINTEXT, Mechanism.PLAIN)
 SECURED_LOGIN = Listener(Protocol.SASL_SSL, Mechanism.PLAIN)
 LISTENERS = [PLAINTEXT, SSL, LOGIN, SECURED_LOGIN]
 LIMIT = 60.0
+HASTE = 0.5
 SILENT = "the broker accepts connections but does not answer"
 ALERT = b"\x15\x03\x03\x00\x02\x02\x28"  # handshake failure
 
@@ -90,9 +91,16 @@ def answering(answer: Answer) -> Iterator[str]:
                 caller.close()
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handshake, "_SECONDS", 0.5)
+    """Who answers may take its time."""
+    monkeypatch.setattr(handshake, "_SECONDS", LIMIT)
+
+
+@pytest.fixture
+def hasty(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For an answer that never comes."""
+    monkeypatch.setattr(handshake, "_SECONDS", HASTE)
 
 
 @pytest.fixture(scope="module")
@@ -116,10 +124,11 @@ def by(bootstrap: str, protocol: Protocol) -> Connection:
         (speak_http, Speech.OTHER, Reply.ANSWER),
     ],
 )
-@pytest.mark.usefixtures("patient")
 def test_silence_is_told_from_hanging_up_and_from_speaking(
-    answer: Answer, speech: Speech, reply: Reply
+    answer: Answer, speech: Speech, reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if answer is say_nothing:
+        monkeypatch.setattr(handshake, "_SECONDS", HASTE)
     with answering(answer) as address:
         connection = by(address, Protocol.PLAINTEXT)
         assert handshake.speech(connection) is speech
@@ -129,7 +138,7 @@ def test_silence_is_told_from_hanging_up_and_from_speaking(
 
 
 @pytest.mark.parametrize("protocol", Protocol)
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("hasty")
 def test_nobody_is_told_to_change_security_for_a_broker_that_says_nothing(
     protocol: Protocol,
 ) -> None:
@@ -147,7 +156,6 @@ def test_nobody_is_told_to_change_security_for_a_broker_that_says_nothing(
 
 
 @pytest.mark.parametrize("protocol", [Protocol.SSL, Protocol.SASL_SSL])
-@pytest.mark.usefixtures("patient")
 def test_who_hangs_up_on_tls_or_answers_in_other_words_does_not_speak_it(
     protocol: Protocol,
 ) -> None:
@@ -160,7 +168,6 @@ def test_who_hangs_up_on_tls_or_answers_in_other_words_does_not_speak_it(
         assert knock(by(address, protocol)) is None
 
 
-@pytest.mark.usefixtures("patient")
 def test_a_broker_that_is_gone_is_not_said_to_speak_no_tls() -> None:
     with answering(say_nothing) as address:
         pass
@@ -216,7 +223,7 @@ def test_an_authority_with_words_beside_it_is_trusted_or_not_as_it_is(house: Sec
 
 
 @pytest.mark.parametrize("listener", LISTENERS, ids=lambda listener: listener.name)
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("hasty")
 def test_a_real_broker_that_is_stuck_is_said_to_be_so_and_then_to_be_gone(
     house: SecuredBroker, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ class Ear:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.listen()
+        self.listen()  # a pause may have taken all of that time
 
     def listen(self) -> None:
         self._take(self.reader.hear(Asked(self.reader.topic_id, {0: len(self.heard)})))
