@@ -20,6 +20,7 @@ _REACH_SECONDS = 5.0
 _SLOW_SECONDS = 15.0
 _ASK_SECONDS = 20.0
 _TRY_SECONDS = 1.0
+_LOOK_SECONDS = 0.1
 _KNOCK_SECONDS = 5.0  # of silence before it is looked into
 
 
@@ -40,7 +41,11 @@ def reach(connection: Connection, seconds: float | None = None) -> Reached:
     refused = False
     while True:
         try:
-            return _ask(admin, _TRY_SECONDS)
+            reached = _ask(admin, _TRY_SECONDS)
+            # One whose brokers have just been held up knows none, until their next word to it.
+            if reached.brokers or time.monotonic() - began > (seconds or _SLOW_SECONDS):
+                return reached
+            time.sleep(_LOOK_SECONDS)
         except KafkaException as error:
             admin.poll(0)  # hands over what was heard
             reason = ear.reason(error.args[0])
