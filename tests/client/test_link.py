@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -53,6 +54,32 @@ def test_a_difference_that_does_not_fit_is_repaired_by_opening_anew() -> None:
         async with stand_in(script) as url, connect_async(url, KEY) as client:
             window = await until(client.windows("users_ui"), sequence(9))
             assert window.rows["_id"].to_pylist() == ["0:2"]
+
+    asyncio.run(scene())
+
+
+def test_who_slept_hears_first_what_was_said_meanwhile() -> None:
+    """As on a computer whose lid was shut, or one that has too much to do."""
+
+    async def script(talk: Talk) -> None:
+        assert talk.number == 0, "it gave a good connection up"
+        await talk.log_in(heart_seconds=0.01)
+        opening = await talk.opened()
+        for number in range(1, 1000):
+            await talk.show(full(opening.sub, number, [row(number)]))
+            await asyncio.sleep(0.05)
+
+    async def scene() -> None:
+        patience = Patience(silence=4.0)
+        async with stand_in(script) as url, connect_async(url, KEY, patience=patience) as client:
+            windows = client.windows("users_ui")
+            before = await until(windows, sequence(2))
+            time.sleep(patience.silence + 2.0)  # the whole loop stands still
+            async with asyncio.timeout(LIMIT):
+                async for window in windows:
+                    assert window.live, window.message
+                    if window.sequence > before.sequence + 10:
+                        return
 
     asyncio.run(scene())
 

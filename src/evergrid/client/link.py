@@ -32,6 +32,8 @@ from evergrid.views.query import Query, Window
 
 # After this many missed hearts of the gateway's own rhythm it counts as gone.
 MISSED_HEARTS = 3
+# Who wakes up so much too late slept: what was said meanwhile is heard first.
+OVERSLEPT_SECONDS = 1.0
 # For a goodbye to arrive; a peer that is gone does not answer it.
 GOODBYE_SECONDS = 1.0
 
@@ -159,14 +161,7 @@ class Link:
         return max(self._patience.silence, rhythm)
 
     async def _receive(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        silence = self._silence()
-        try:
-            async with asyncio.timeout(silence):
-                message = await socket.receive()
-        except TimeoutError:
-            raise Unreachable(
-                f"no word from the gateway for {silence:g} s", where=str(self._address), retry=True
-            ) from None
+        message = await self._next(socket)
         now = time.time()
         if message.type is aiohttp.WSMsgType.TEXT:
             self._desk.text(message.data, now)
@@ -176,6 +171,20 @@ class Link:
             raise self._farewell(socket)
         if len(self._desk.outbox):
             self._wake.set()
+
+    async def _next(self, socket: aiohttp.ClientWebSocketResponse) -> aiohttp.WSMessage:
+        silence = self._silence()
+        began = time.monotonic()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(silence):
+                return await socket.receive()
+        if time.monotonic() - began > silence + OVERSLEPT_SECONDS:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(OVERSLEPT_SECONDS):
+                    return await socket.receive()
+        raise Unreachable(
+            f"no word from the gateway for {silence:g} s", where=str(self._address), retry=True
+        )
 
     def _farewell(self, socket: aiohttp.ClientWebSocketResponse) -> ClientError:
         """Why a connection ended, by its close code when no message said so."""
