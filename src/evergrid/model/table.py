@@ -59,6 +59,12 @@ class Table(msgspec.Struct, frozen=True):
     version: tuple[str, ...] = ()
     retention: Retention = Retention()
 
+    @property
+    def times(self) -> tuple[str, ...]:
+        """Columns that say when the messages happened that a row was made of."""
+        traces = (column for column in self.columns if column.role is Role.TRACE)
+        return (self.order[0], *(one.name for one in traces if one.type == TIMESTAMP))
+
 
 TIME_COLUMN = Column("ts", TIMESTAMP, Role.TIME)
 PARTITION_COLUMN = Column("_partition", INTEGER, Role.TRACE)

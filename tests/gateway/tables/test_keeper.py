@@ -17,7 +17,8 @@ from evergrid.gateway.tables.keeper import Keeper, Situation
 from evergrid.gateway.tables.pane import Moment
 from evergrid.gateway.tables.pipeline import Health
 from evergrid.model.generation import Generation, State, TableTopic, Times
-from evergrid.model.table import Retention, Table
+from evergrid.model.table import Column, Retention, Role, Table
+from evergrid.model.types import TIMESTAMP
 from evergrid.protocol.messages import Live
 from evergrid.testing.naive import Value
 from evergrid.views.query import Query, Window
@@ -336,6 +337,23 @@ def test_a_table_that_has_used_up_its_memory_loses_its_oldest_rows_before_everyo
 def test_changes_for_a_table_that_nobody_announced_are_passed_over(keeping: Keeping) -> None:
     keeping.keeper.apply(Key("g9.made", "?", TABLE), [making.batch(TABLE, [row(1)])])
     assert keeping.keeper.rows_applied == 2
+
+
+def test_a_new_message_in_an_old_row_is_no_lag() -> None:
+    """As in a left join: the row keeps its `ts`, and the account that changed it is new."""
+    trace = Column("_accounts_ts", TIMESTAMP, Role.TRACE)
+    joined = msgspec.structs.replace(TABLE, columns=(*TABLE.columns, trace))
+    keeping, one = Keeping(), followed(1, joined)
+    keeping.tables, keeping.current = [one], 1
+    keeping.turn()
+    hour = 3_600_000_000
+    keeping.apply(one, row(1, ts=NOW - 2 * hour) | {"_accounts_ts": None})
+    keeping.reached[one.key] = Reached(1, 1)
+    keeping.turn()
+    assert 7200 <= keeping.info().lag_seconds < 10_800
+    keeping.apply(one, row(1, ts=NOW - 2 * hour) | {"_accounts_ts": NOW})
+    assert keeping.info().lag_seconds < 3600
+    assert keeping.info().newest == NOW - 2 * hour
 
 
 def test_what_is_said_about_a_table_is_so(keeping: Keeping) -> None:

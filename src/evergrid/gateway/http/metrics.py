@@ -66,7 +66,7 @@ def _tables(tables: Sequence[TableInfo]) -> Iterator[str]:
             [t.changes_per_second for t in tables],
         ),
         "table_lag_seconds": (
-            "From the time of the last change's source message to its being in the table.",
+            "How old the newest of its messages was when the last change came.",
             [t.lag_seconds for t in tables],
         ),
         "table_views": ("Views over the table.", [t.views for t in tables]),

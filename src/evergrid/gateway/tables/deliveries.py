@@ -86,8 +86,8 @@ class Deliver(Protocol):
 class TableInfo(msgspec.Struct, frozen=True):
     """A table as lists and metrics show it. Times in microseconds since the epoch; 0: never.
 
-    `newest` is the highest `ts` in it; `lag_seconds` how long its last change took from its
-    source message's time to this gateway; `done` of `total` changes are loaded.
+    `newest` is the highest `ts` in it; `lag_seconds` how old the newest of its messages was when
+    the last change came; `done` of `total` changes are loaded.
     """
 
     name: str

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evergrid.changelog.feed import Followed, Key, Reached
 from evergrid.changelog.manifest import OLD_SECONDS, Manifest
@@ -49,7 +50,14 @@ class _Kept(msgspec.Struct):
     store: TableStore
     rate: Rate
     changes: int = 0
+    newest_message: int = 0
     lag_seconds: float = 0.0
+
+    def note_times(self, batch: pa.RecordBatch) -> None:
+        """A row of a join is as new as the newest of its messages, whichever gives it its `ts`."""
+        for name in self.followed.target.table.times:
+            newest = pc.max(batch.column(name)).cast(pa.int64()).as_py()
+            self.newest_message = max(self.newest_message, newest or 0)
 
 
 class Keeper:
@@ -118,6 +126,7 @@ class Keeper:
             if isinstance(segment, pa.RecordBatch):
                 applied = kept.store.upsert(segment, self._hub.tick)
                 kept.changes += segment.num_rows
+                kept.note_times(segment)
                 self.rows_applied += segment.num_rows
             else:
                 applied = kept.store.delete(segment)
@@ -125,7 +134,7 @@ class Keeper:
             self._hub.changed(kept.store, applied)
         self._expire(kept)
         wall = time.time_ns() // 1000
-        kept.lag_seconds = max(0.0, (wall - kept.store.newest) / 1e6)
+        kept.lag_seconds = max(0.0, (wall - kept.newest_message) / 1e6)
         kept.rate.count(kept.changes)
 
     def expire(self) -> None:

@@ -39,7 +39,7 @@ const METRICS: readonly Metric[] = [
   },
   {
     name: 'Lag',
-    tip: "From the time of the last change's message to its being in the table.",
+    tip: 'How old the newest of its messages was when the last change came.',
     figure: 'lag',
     format: duration,
     note: () => 'behind',
