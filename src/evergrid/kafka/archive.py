@@ -48,9 +48,9 @@ class ClassArchive:
         return () if self._file else (f"-XX:ArchiveClassesAtExit={self._new}", *_QUIET)
 
     def keep(self, *, whole: bool) -> None:
-        """Put what was written in its place, or remove what was broken off."""
+        """Put what was written in its place; remove what was broken off, or another was quicker."""
         with contextlib.suppress(OSError):
-            if whole:
+            if whole and self._found() is None:
                 size = self._new.stat().st_size
                 self._new.rename(self._folder / f"{self._name}-{size}.jsa")
             else:

@@ -22,7 +22,6 @@ from evergrid.model.source import Edge
 
 _LOOK_SECONDS = 10.0
 _REACH_SECONDS = 5.0
-_SLOW_SECONDS = 20.0
 _LONGEST_NAME = 200
 
 
@@ -61,7 +60,7 @@ class ControlReader:
         try:
             # One that does not let us in says so at once. One that is slow is waited for, the first
             # time: without what it has, something else would be begun.
-            reach(self._connection, _SLOW_SECONDS if not self._trouble else _REACH_SECONDS)
+            reach(self._connection, _REACH_SECONDS if self._trouble else None)
             info = self._topic()
             starts = topics.offsets(self._connection, self._name, Edge.EARLIEST)
             ends = topics.offsets(self._connection, self._name, Edge.LATEST)
