@@ -13,7 +13,7 @@ from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
 from evergrid.kafka.diagnosis import ShutOut, Step, diagnose
-from evergrid.kafka.ear import SHUT_OUT, Ear
+from evergrid.kafka.ear import SHUT_OUT, Ear, is_broken_off
 from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge
 
@@ -120,12 +120,20 @@ class TopicReader:
         if heard.code() not in SHUT_OUT and diagnose(self._connection, heard.str()) is None:
             return
         topic = next(topic for topic, _ in self._next)
+        # A login that was broken off says nothing of why: the next one may well succeed.
+        chances = 2 if is_broken_off(heard.str()) else 1
+        if any(self._is_answered(topic) for _ in range(chances)):
+            return
+        error = clients.link_error(self._connection, f"read topic {topic}", heard)
+        if not (isinstance(error, ShutOut) and error.step is Step.HOST):
+            raise error
+
+    def _is_answered(self, topic: str) -> bool:
         try:
             self._consumer.list_topics(topic, timeout=_ANSWER_SECONDS)
         except KafkaException:
-            error = clients.link_error(self._connection, f"read topic {topic}", heard)
-            if not (isinstance(error, ShutOut) and error.step is Step.HOST):
-                raise error from None
+            return False
+        return True
 
     def _at_end(self, message: Message) -> None:
         topic, partition, offset = message.topic(), message.partition(), message.offset()
