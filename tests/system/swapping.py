@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from evergrid.changelog.codec import Row
 from evergrid.client import LiveWindow
@@ -84,6 +84,18 @@ class Load:
                 self._message(topic) for topic in (*self.users, *self.accounts) for _ in range(_LOT)
             ]
             self._world.send(sends)
+
+    def changes(self, rng: random.Random, runs: dict[str, str]) -> Iterator[dict[str, str]]:
+        """What may be asked for, over and over: anything but what runs."""
+        while True:
+            fields = {
+                "usersTopic": rng.choice(self.users),
+                "accountsTopic": rng.choice(self.accounts),
+                "joinType": rng.choice(["asof", "left", "inner"]),
+            }
+            if fields != runs:
+                yield fields
+                runs = fields
 
     def _message(self, topic: str) -> Send:
         rng = self._rng

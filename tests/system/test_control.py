@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -187,15 +188,8 @@ def test_a_hundred_swaps_under_load_with_viewers(stage: Stage) -> None:
         watch = Watch(audiences)
         watch.wait_until_right(stage.judge)
         with stage.load.steady.going():
-            while len(operator.currents) - 1 - began < 100:
-                fields = {
-                    "usersTopic": rng.choice(stage.load.users),
-                    "accountsTopic": rng.choice(stage.load.accounts),
-                    "joinType": rng.choice(["asof", "left", "inner"]),
-                }
-                if fields != asked:
-                    operator.swap(**fields)
-                    asked = fields
+            for fields in islice(stage.load.changes(rng, asked), 100):
+                operator.swap(**fields)
         watch.wait_until_right(stage.judge)
         for audience in audiences:
             audience.check()

@@ -111,20 +111,6 @@ _CHANGES: tuple[dict[str, str], ...] = (
 )
 
 
-def anything(load: Load, rng: random.Random) -> Iterator[dict[str, str]]:
-    """Whatever does not run: some of it is kept, and some must be made anew."""
-    runs = _CHANGES[-1]
-    while True:
-        fields = {
-            "joinType": rng.choice(["asof", "left", "inner"]),
-            "usersTopic": rng.choice(load.users),
-            "accountsTopic": rng.choice(load.accounts),
-        }
-        if fields != runs:
-            yield fields
-            runs = fields
-
-
 def swap_and_kill(
     scene: Scene, rounds: list[tuple[str, str]], changes: Iterator[dict[str, str]]
 ) -> set[tuple[str, str]]:
@@ -192,4 +178,5 @@ def test_every_kill_at_every_step_a_hundred_times(
     rng = random.Random(SEED)
     rng.shuffle(rounds)
     scene = scene_of(make_world, broker)
-    assert swap_and_kill(scene, rounds, anything(scene.load, rng)) == {*every}
+    changes = scene.load.changes(rng, _CHANGES[-1])  # some of it is kept, some made anew
+    assert swap_and_kill(scene, rounds, changes) == {*every}
