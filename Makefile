@@ -10,7 +10,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --python-vers
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup runtime demo test check unit system format bench soak web screenshots lock clean
+.PHONY: help setup runtime demo test check unit system format bench soak web engine screenshots lock clean
 
 help: ## list these targets
 	@echo "Evergrid: Kafka topics as live, joined tables"
@@ -44,6 +44,7 @@ check: setup ## format, lint, types, the walls between the rooms, what must not 
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/check_tree.py
+	$(BIN)/python tools/engine.py --check
 
 unit: setup ## the tests outside tests/system
 	$(BIN)/pytest tests --ignore tests/system -m "not soak" $(ARGS)
@@ -53,6 +54,9 @@ system: setup ## the tests of the whole, with Kafka and Spark
 
 web: setup ## build the web page anew, into the Python package
 	@$(BIN)/python tools/web.py $(ARGS)
+
+engine: setup ## build the Java of the engine anew, into the Python package
+	@$(BIN)/python tools/engine.py $(ARGS)
 
 screenshots: setup ## take the pictures of the page anew, for docs/web.md
 	@$(BIN)/python -m tools.screenshots $(ARGS)

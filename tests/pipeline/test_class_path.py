@@ -13,6 +13,7 @@ from evergrid.config import load
 from evergrid.kafka.jars import Jars
 from evergrid.model.errors import ConfigError
 from evergrid.pipeline import session
+from evergrid.pipeline.engine import engine_jar
 
 
 class Builder:
@@ -32,8 +33,11 @@ class Builder:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({}, "/ours/a.jar:/ours/b.jar"),
-        ({"spark.driver.extraClassPath": "/mine/*"}, "/ours/a.jar:/ours/b.jar:/mine/*"),
+        ({}, f"/ours/a.jar:/ours/b.jar:{engine_jar()}"),
+        (
+            {"spark.driver.extraClassPath": "/mine/*"},
+            f"/ours/a.jar:/ours/b.jar:{engine_jar()}:/mine/*",
+        ),
     ],
 )
 def test_theirs_come_after_ours(

@@ -1,7 +1,8 @@
-"""Any bytes on a source topic: Spark's own expressions against the table and the oracle."""
+"""Any bytes on a source topic: the engine's Java against the table of cases and the oracle."""
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +12,12 @@ from pathlib import Path
 import msgspec
 import pytest
 import yaml
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from evergrid.config import load
 from evergrid.config.settings import Settings
-from evergrid.pipeline.rows import read_rows, unknown_fields
+from evergrid.pipeline.engine.reading import raw_changes
 from evergrid.testing import oracle
 from evergrid.testing.cases import CASES, EVERY, TIMED, Case
 from evergrid.testing.hostile import hostile
@@ -35,19 +36,38 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return load(path, {})
 
 
+class Read(msgspec.Struct):
+    """What became of a message: why it is no row, or the row's fields."""
+
+    flaw: str | None
+    row: dict[str, oracle.Value]
+    unknown: int | None = None
+
+
 def read(
     spark: SparkSession, settings: Settings, name: str, values: Sequence[bytes | None]
-) -> list[Row]:
-    """What Spark makes of `values`, in order, as one batch of messages at one time."""
-    source = settings.sources[name]
+) -> list[Read]:
+    """What the engine makes of `values`, in order, as one batch of messages at one time."""
     messages = spark.createDataFrame(
         [(0, offset, value) for offset, value in enumerate(values)],
         "partition int, offset bigint, value binary",
     ).withColumn("timestamp", F.timestamp_millis(F.lit(TIME_MS)))
-    rows = read_rows(messages, source, settings.limits).withColumn(
-        "unknown", F.when(F.col("flaw").isNull(), unknown_fields(F.col("text"), source))
-    )
-    return sorted(rows.collect(), key=lambda row: int(row["offset"]))
+    changes = raw_changes(messages, settings.sources[name], "raw", "bad", settings.limits)
+    found = [checked(name, *change) for change in changes.collect()]
+    return [read for _, read in sorted(found, key=lambda one: one[0])]
+
+
+def checked(name: str, topic: str, key: bytes, value: bytes, ts: int) -> tuple[int, Read]:
+    """A change as (offset, what was read), after a look at all that is not the message's."""
+    row = json.loads(value)
+    offset = row.pop("_offset")
+    place = f"0:{offset}" if topic == "raw" else f"{name}:0:{offset}"
+    assert (key.decode(), row.pop("_partition"), row.pop("ts")) == (place, 0, ts)
+    if topic == "raw":
+        assert ts == (row["at"] if name == "timed" else TIME_MS * 1000)
+        return offset, Read(None, row, row.pop("_unknown_fields"))
+    assert (row["topic"], ts) == (name, TIME_MS * 1000)
+    return offset, Read(row["reason"], row)
 
 
 def test_every_line_of_the_table(spark: SparkSession, settings: Settings) -> None:
@@ -65,14 +85,14 @@ def unlike(
     rows = read(spark, settings, name, [case.value for case in cases])
     for case, row in zip(cases, rows, strict=True):
         if isinstance(case.expected, str):
-            if row["flaw"] != case.expected:
-                yield f"{case.name}: {row['flaw']!r} instead of {case.expected!r}"
+            if row.flaw != case.expected:
+                yield f"{case.name}: {row.flaw!r} instead of {case.expected!r}"
             continue
-        if row["flaw"] is not None:
-            yield f"{case.name}: refused, {row['flaw']}"
+        if row.flaw is not None:
+            yield f"{case.name}: refused, {row.flaw}"
             continue
         expected = {"0:0": as_read(case, settings, name)}
-        actual = {"0:0": {**row["row"].asDict(), "unknown": row["unknown"]}}
+        actual = {"0:0": {**row.row, "unknown": row.unknown}}
         if differs := oracle.differences(expected, actual):
             yield f"{case.name}: {differs}"
 
@@ -113,16 +133,16 @@ def agrees_on_hostile_bytes(spark: SparkSession, settings: Settings, seed: int) 
     assert not wrong, f"{len(wrong)} of {HOSTILE}:\n" + "\n".join(w[:600] for w in wrong[:20])
 
 
-def disagreement(told: oracle.Row | oracle.Bad, row: Row) -> str:
+def disagreement(told: oracle.Row | oracle.Bad, row: Read) -> str:
     if isinstance(told, oracle.Bad):
-        if row["flaw"] is None:
+        if row.flaw is None:
             return f"became a row, but: {told.reason}"
-        same = row["flaw"] == told.reason or as_good(row["flaw"], told.reason)
-        return "" if same else f"{row['flaw']!r} instead of {told.reason!r}"
-    if row["flaw"] is not None:
-        return f"refused, {row['flaw']}"
+        same = row.flaw == told.reason or as_good(row.flaw, told.reason)
+        return "" if same else f"{row.flaw!r} instead of {told.reason!r}"
+    if row.flaw is not None:
+        return f"refused, {row.flaw}"
     expected: Mapping[str, oracle.Value] = {**told.values, "unknown": told.unknown_fields}
-    actual = {**row["row"].asDict(), "unknown": row["unknown"]}
+    actual = {**row.row, "unknown": row.unknown}
     return oracle.differences({"0:0": dict(expected)}, {"0:0": actual})
 
 
@@ -150,7 +170,7 @@ def test_a_limit_is_the_last_size_that_passes(spark: SparkSession, settings: Set
     )
     fits, too_large = b'{"id":"123456789abcd"}'[:19] + b'"}', b'{"id":"123456789abcdef"}'
     rows = read(spark, small, "every", [fits, too_large, b'{"id":[[1]]}', b'{"id":[[[1]]]}'])
-    assert [row["flaw"] for row in rows] == [
+    assert [row.flaw for row in rows] == [
         None if len(fits) <= 20 else f"too large: {len(fits)} bytes, limit 20",
         "too large: 24 bytes, limit 20",
         None,

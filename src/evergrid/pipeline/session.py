@@ -20,6 +20,7 @@ from evergrid.config.settings import Settings
 from evergrid.kafka.jars import Jars
 from evergrid.kafka.java import java_home
 from evergrid.model.errors import ConfigError
+from evergrid.pipeline.engine import engine_jar
 from evergrid.pipeline.refusals import refusals
 
 Session = SparkSession  # other rooms hand it on without knowing Spark
@@ -163,14 +164,19 @@ def _place(settings: Settings, jars: Jars, slots: int) -> dict[str, str]:
     if is_local(settings):
         host = given.get("spark.driver.host", "127.0.0.1")
         return {"spark.master": f"local[{slots}]", "spark.driver.host": host}
-    # Executors get the connector from the driver, beside what else they were to get.
-    sent = [*filter(None, [given.get(_SENT)]), *map(str, jars.spark)]
+    # Executors get our jars from the driver, beside what else they were to get.
+    sent = [*filter(None, [given.get(_SENT)]), *map(str, _jars(jars))]
     return {"spark.master": settings.spark.master, _SENT: ",".join(sent)}
 
 
 def _class_path(jars: Jars, given: Mapping[str, str]) -> str:
     """Our jars, then those that the user has added: a login's own classes, for example."""
-    return os.pathsep.join(filter(None, (*map(str, jars.spark), given.get(_CLASS_PATH))))
+    return os.pathsep.join(filter(None, (*map(str, _jars(jars)), given.get(_CLASS_PATH))))
+
+
+def _jars(jars: Jars) -> tuple[Path, ...]:
+    """What Spark needs beside its own: the Kafka connector and the engine."""
+    return (*jars.spark, engine_jar())
 
 
 def _hidden(given: Mapping[str, str]) -> dict[str, str]:
