@@ -38,10 +38,10 @@ def source_spec(
         "fields": [_field_spec(field) for field in source.fields],
         "time": source.time_field,
         "key": key,
-        "shown": list(shown),
-        "message_bytes": limits.message_bytes,
+        "shown": [{"name": name, "field": field} for name, field in shown],
+        "messageBytes": limits.message_bytes,
         "nesting": limits.nesting,
-        "quarantine_characters": limits.quarantine_characters,
+        "quarantineCharacters": limits.quarantine_characters,
     }
     return msgspec.json.encode(spec).decode()
 
@@ -63,7 +63,7 @@ def _field_spec(field: Field) -> dict[str, str | int]:
     return {
         "name": field.name,
         "from": field.from_json,
-        "kind": field.type.kind.value,
+        "kind": field.type.kind.name,
         "type": str(field.type),
         "precision": field.type.precision,
         "scale": field.type.scale,

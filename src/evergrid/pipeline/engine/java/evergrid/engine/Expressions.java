@@ -77,18 +77,18 @@ public final class Expressions {
     Reader reader = work.reader(spec);
     Bytes out = work.out;
     boolean good = reader.read(value, kafkaMicros);
-    byte[] key = key(good ? null : reader.spec().topic, partition, offset, out);
+    byte[] key = key(good ? null : reader.spec().topic(), partition, offset, out);
     out.clear();
     out.put((byte) '{');
     if (good) {
       reader.members(out);
     } else {
       out.put(TOPIC);
-      out.text(reader.spec().topic);
+      out.text(reader.spec().topic());
       out.put(REASON);
       out.text(reader.flaw());
       out.put(TEXT);
-      text(value, reader.spec().quarantineCharacters, out);
+      text(value, reader.spec().quarantineCharacters(), out);
     }
     long ts = good ? reader.ts() : kafkaMicros;
     number(TS, ts, out);

@@ -15,9 +15,9 @@ final class Times {
 
   private Times() {}
 
-  /** `micros`, or NONE when it is beyond the years that every client can show. */
-  static long inRange(long micros) {
-    return micros < EARLIEST || micros > LATEST ? NONE : micros;
+  /** Whether a time is in the years that every client can show. */
+  static boolean canBeShown(long micros) {
+    return micros >= EARLIEST && micros <= LATEST;
   }
 
   /** The time that ISO 8601 text with a zone means; NONE when it means none. */
