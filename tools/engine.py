@@ -117,10 +117,14 @@ def spark_home() -> Path:
 def build(version: str) -> bytes:
     """The jar's bytes; `version` is the compiler's that the manifest names."""
     jars = spark_home() / "jars"
-    class_path = ":".join(str(jar) for name in LIBRARIES for jar in sorted(jars.glob(f"{name}.jar")))
+    class_path = ":".join(
+        str(jar) for name in LIBRARIES for jar in sorted(jars.glob(f"{name}.jar"))
+    )
     with tempfile.TemporaryDirectory() as folder:
         command = [javac(), *OPTIONS, "-cp", class_path, "-d", folder, *map(str, sources())]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
         if done.returncode:
             fail(done.stdout.decode(errors="replace").rstrip() + "\n\nThe Java does not compile.")
         classes = {
@@ -156,8 +160,8 @@ def _entry(name: str) -> zipfile.ZipInfo:
 def read_manifest(jar: bytes) -> dict[str, str]:
     with zipfile.ZipFile(io.BytesIO(jar)) as archive:
         text = archive.read(MANIFEST).decode()
-    pairs = (line.split(": ", 1) for line in text.replace("\r\n ", "").splitlines() if line)
-    return {name: value for name, value in pairs}
+    lines = text.replace("\r\n ", "").splitlines()
+    return {name: value for name, _, value in (line.partition(": ") for line in lines if line)}
 
 
 if __name__ == "__main__":
