@@ -175,3 +175,15 @@ def test_a_limit_is_the_last_size_that_passes(spark: SparkSession, settings: Set
         None,
         "nested deeper than 3 levels",
     ]
+
+
+def test_quarantine_shows_no_more_characters_than_allowed(
+    spark: SparkSession, settings: Settings
+) -> None:
+    few = msgspec.structs.replace(settings.limits, quarantine_characters=5)
+    rng = random.Random(SEED)
+    pieces = [b"a", b'"', b"\n", "é😀".encode(), b"\xff", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc3"]
+    values = [b"".join(rng.choices(pieces, k=rng.randint(1, 8))) for _ in range(2_000)]
+    rows = read(spark, msgspec.structs.replace(settings, limits=few), "every", values)
+    expected = [value.decode(errors="replace")[:5] for value in values]
+    assert [row.row["text"] for row in rows] == expected
