@@ -12,6 +12,7 @@ from evergrid.model.table import Retention
 # names and traces come on top.
 _LARGEST_CHANGE_PER_MESSAGE_BYTE = 14
 _SMALLEST_LIMIT = 1_048_576
+_SIGNAL_MS = 600_000
 _MANIFEST_SEGMENT_MS = 600_000  # only whole segments are compacted, and every pulse is a record
 
 
@@ -34,6 +35,16 @@ def system_topic(prefix: str, table: str) -> str:
     return f"{prefix}.{table}"
 
 
+def ticks_topic(prefix: str) -> str:
+    """The topic of small messages that make the joins look at their clocks."""
+    return f"{prefix}.ticks"
+
+
+def reports_topic(prefix: str) -> str:
+    """The topic in which the joins report how far they are, and what they left out."""
+    return f"{prefix}.reports"
+
+
 def largest_change(limits: Limits) -> int:
     """Bytes that a change can have when every source message stays within the limits."""
     return max(_SMALLEST_LIMIT, _LARGEST_CHANGE_PER_MESSAGE_BYTE * limits.message_bytes)
@@ -51,6 +62,19 @@ def manifest_spec(topics: InternalTopics) -> NewTopicSpec:
             "segment.ms": str(_MANIFEST_SEGMENT_MS),
         },
     )
+
+
+def signal_specs(topics: InternalTopics) -> list[NewTopicSpec]:
+    """Ticks and reports: of use for seconds, so they are kept for minutes."""
+    config = {
+        "cleanup.policy": "delete",
+        "retention.ms": str(_SIGNAL_MS),
+        "segment.ms": str(_SIGNAL_MS),
+    }
+    return [
+        NewTopicSpec(name, partitions=1, replication=topics.replication, config=config)
+        for name in (ticks_topic(topics.prefix), reports_topic(topics.prefix))
+    ]
 
 
 def control_spec(topic: str, topics: InternalTopics) -> NewTopicSpec:

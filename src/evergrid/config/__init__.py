@@ -1,6 +1,6 @@
 """Configuration: one YAML file and the environment, checked once, frozen from then on."""
 
-from evergrid.config.defaults import join_columns, join_history, retyped
+from evergrid.config.defaults import join_columns, retyped
 from evergrid.config.load import load
 from evergrid.config.problems import ConfigProblems, Place, Problem
 from evergrid.config.settings import Connection, Settings
@@ -13,7 +13,6 @@ __all__ = [
     "Problem",
     "Settings",
     "join_columns",
-    "join_history",
     "load",
     "retyped",
     "show",

@@ -1,4 +1,4 @@
-"""What a join has when nobody says otherwise: its columns and its history, by its type.
+"""What a join has when nobody says otherwise: its columns, by its type.
 
 Pure and total, because a join's type can change while Evergrid runs: the same rules then
 give the new join, and cannot fail.
@@ -10,23 +10,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from evergrid.model.join import History, Join, JoinColumn, JoinType, Side
+from evergrid.model.join import Join, JoinColumn, JoinType, Side
 from evergrid.model.source import Source
-
-_HISTORY = {
-    JoinType.ASOF: History(left=64, right=16),
-    JoinType.LEFT: History(left=64, right=1),
-    JoinType.INNER: History(left=64, right=64),
-}
-
-
-def join_history(kind: JoinType, left: int | None = None, right: int | None = None) -> History:
-    """The history of a join of this type; a left join's right side is always the latest row."""
-    default = _HISTORY[kind]
-    return History(
-        left=default.left if left is None else left,
-        right=default.right if right is None or kind is JoinType.LEFT else right,
-    )
 
 
 def join_columns(join: Join, sources: Mapping[str, Source]) -> tuple[JoinColumn, ...]:
@@ -61,12 +46,6 @@ def named_columns(join: Join, fields: Iterable[tuple[Side, str]]) -> tuple[JoinC
 def retyped(join: Join, kind: JoinType, sources: Mapping[str, Source]) -> Join:
     """`join` with another type: what was a default follows the new type, the rest stays."""
     bare = msgspec.structs.replace(join, type=kind)
-    old = _HISTORY[join.type]
-    history = join_history(
-        kind,
-        left=None if join.history.left == old.left else join.history.left,
-        right=None if join.history.right == old.right else join.history.right,
-    )
     default = join.columns == join_columns(join, sources)
     columns = join_columns(bare, sources) if default else join.columns
-    return msgspec.structs.replace(bare, history=history, columns=columns)
+    return msgspec.structs.replace(bare, columns=columns)

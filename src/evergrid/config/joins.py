@@ -6,16 +6,17 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evergrid.config.defaults import join_columns, join_history, named_columns
+from evergrid.config.defaults import join_columns, named_columns
 from evergrid.config.document import Branch, Items, Scalar
 from evergrid.config.section import Section, described
 from evergrid.config.sources import report_float_key
 from evergrid.config.values import JOINED_COLUMN, SOURCE, TABLE, Value, choice, one_of, whole
-from evergrid.model.join import History, Join, JoinColumn, JoinType, Side
+from evergrid.model.join import MOST_PAIRS, History, Join, JoinColumn, JoinType, Side
 from evergrid.model.source import Source
 from evergrid.model.types import FieldType
 
-HISTORY = whole(1, 10_000)
+HISTORY = whole(1, 1_000_000_000)
+PAIRS = whole(1, 1_000_000)
 _TYPE = choice(JoinType)
 
 
@@ -39,6 +40,7 @@ def _read_join(section: Section, sources: Mapping[str, Source | None]) -> Join:
         right_key="",
         history=_read_history(section.section("history"), kind if type_is_known else None),
         columns=(),
+        pairs=section.value("pairs", PAIRS, MOST_PAIRS),
     )
     if join.left and join.left == join.right:
         section.report(
@@ -64,7 +66,7 @@ def _read_history(section: Section, kind: JoinType | None) -> History:
             "Remove this key, or choose the type asof or inner.",
             "right",
         )
-    return join_history(kind or JoinType.LEFT, left, right)
+    return History(left, None if kind is JoinType.LEFT else right)
 
 
 def _with_keys(section: Section, join: Join, left: Source, right: Source) -> Join:

@@ -76,7 +76,7 @@ _SOURCE: dict[str, Shape] = {
     "fields": Named(Fixed(_leaves("type", "from"), short="type")),
 }
 _JOIN: dict[str, Shape] = {
-    **_leaves("table", "type", "left", "right", "left_key", "right_key"),
+    **_leaves("table", "type", "left", "right", "left_key", "right_key", "pairs"),
     "columns": Named(_LEAF),
     "history": Fixed(_leaves("left", "right")),
 }

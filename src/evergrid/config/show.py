@@ -121,8 +121,12 @@ def _join(join: Join, sources: Mapping[str, Source]) -> dict[str, Shown]:
         "right": join.right,
         "left_key": join.left_key,
         "right_key": join.right_key,
-        "history": {"left": join.history.left, "right": join.history.right},
+        "pairs": join.pairs,
     }
+    limits = (("left", join.history.left), ("right", join.history.right))
+    given: dict[str, Shown] = {side: most for side, most in limits if most is not None}
+    if given:
+        shown["history"] = given
     if join.columns != join_columns(join, sources):
         shown["columns"] = {
             column.name: f"{join.source_of(column.side)}.{column.field}" for column in join.columns

@@ -29,14 +29,15 @@ class State(enum.Enum):
 class SourceTopic(msgspec.Struct, frozen=True):
     """The very topic a generation reads, and from where.
 
-    A topic that was deleted and made anew has the same name and another id. Messages from
-    `start` up to `live` are history, which is read in one go; from there on ingest reads
-    them as they come.
+    A topic that was deleted and made anew has the same name and another id. `raw` is the number
+    of the generation that made the raw table of this source, at `made` (microseconds since the
+    epoch): later generations share it.
     """
 
     topic_id: str
     start: Mapping[int, int]
-    live: Mapping[int, int]
+    raw: int = 0
+    made: int = 0
 
 
 class TableTopic(msgspec.Struct, frozen=True):
@@ -69,10 +70,14 @@ class Times(msgspec.Struct, frozen=True):
     ended: int = 0
 
 
+ENGINE = 2  # the format of checkpoints that this version writes and can go on from
+
+
 class Generation(msgspec.Struct, frozen=True):
     """Everything there is to know about one generation.
 
     `cause` is the row id of the control message that asked for it; empty: the configuration.
+    `engine` is the format of its checkpoints; the first versions had none.
     """
 
     number: int
@@ -85,3 +90,4 @@ class Generation(msgspec.Struct, frozen=True):
     progress: Progress | None = None
     error: str = ""
     cause: str = ""
+    engine: int = 1

@@ -30,11 +30,15 @@ class JoinColumn(msgspec.Struct, frozen=True):
     field: str
 
 
-class History(msgspec.Struct, frozen=True):
-    """How many of the latest rows per key the live join looks back on, by side."""
+class History(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A user's limit on the latest messages of a key that a join looks back on, by side; None: no
+    limit."""
 
-    left: int
-    right: int
+    left: int | None = None
+    right: int | None = None
+
+
+MOST_PAIRS = 10_000
 
 
 class Join(msgspec.Struct, frozen=True):
@@ -49,6 +53,7 @@ class Join(msgspec.Struct, frozen=True):
     right_key: str
     history: History
     columns: tuple[JoinColumn, ...]
+    pairs: int = MOST_PAIRS  # rows of an inner join that one message may make
 
     @property
     def driving(self) -> Side:

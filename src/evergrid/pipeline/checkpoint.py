@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from evergrid.config.settings import Settings
 from evergrid.model.errors import DataError, LinkError
 from evergrid.model.generation import Generation
-from evergrid.pipeline.plan import INGEST, Plan
+from evergrid.pipeline.plan import Plan, QueryId, checkpoint_folder, generations_folder
 from evergrid.pipeline.sources import Offsets
 
-_OWNER = "owner"  # of a generation's folder
+_OWNER = ".owner"  # beside each checkpoint
 
 
-def claim(folder: Path, generation: Generation) -> None:
-    """Begin a generation's folder; LinkError when the disk does not take it."""
+def claim(settings: Settings, generation: Generation, query: QueryId) -> None:
+    """Begin an empty checkpoint for a generation; LinkError when the disk does not take it."""
+    folder = checkpoint_folder(settings, query)
     try:
+        shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        (folder / _OWNER).write_text(_name(generation))
+        _owner_file(folder).write_text(_owner(generation, query))
     except OSError as error:
         raise LinkError(
             f"could not be made: {error.strerror}",
@@ -27,46 +31,72 @@ def claim(folder: Path, generation: Generation) -> None:
         ) from None
 
 
-def belongs(folder: Path, generation: Generation) -> bool:
-    """Whether a folder is this very generation's, and not that of one with the same number on
-    another cluster or under another prefix."""
+def belongs(settings: Settings, generation: Generation, query: QueryId) -> bool:
+    """Whether a checkpoint is there, and is this very generation's: not that of one with the same
+    number on another cluster or under another prefix."""
+    folder = checkpoint_folder(settings, query)
     try:
-        return (folder / _OWNER).read_text() == _name(generation)
+        return folder.is_dir() and _owner_file(folder).read_text() == _owner(generation, query)
     except (OSError, ValueError):
         return False
 
 
-def positions(plan: Plan, query: str) -> Mapping[str, Offsets]:
-    """Where a query goes on when it is started, by source; DataError when that is damaged."""
+def all_checkpoints(settings: Settings) -> list[QueryId]:
+    """Those that are on disk, whoever made them."""
+    found = generations_folder(settings).glob("g[0-9]*/*/")
+    return [
+        QueryId(int(folder.parent.name[1:]), folder.name)
+        for folder in found
+        if folder.parent.name[1:].isdecimal()
+    ]
+
+
+def remove(settings: Settings, query: QueryId) -> None:
+    """Remove a checkpoint, and its generation's folder when it was the last one in it."""
+    folder = checkpoint_folder(settings, query)
+    shutil.rmtree(folder, ignore_errors=True)
+    _owner_file(folder).unlink(missing_ok=True)
+    if folder.parent.is_dir() and not any(folder.parent.iterdir()):
+        shutil.rmtree(folder.parent, ignore_errors=True)
+
+
+def positions(plan: Plan, query: QueryId) -> Mapping[str, Offsets]:
+    """Where a query goes on when it is started, by topic; DataError when that is damaged."""
     folder = plan.checkpoint(query)
-    last = max(map(int, _numbered(folder / "commits")), default=None)
+    starts = plan.starts_of(query)
+    last = max(_numbered(folder / "commits"), default=None)
     if last is None:
-        if query != INGEST and _has_history(plan, query):
+        if max(_numbered(folder / "offsets"), default=0) > 0:
             raise DataError("its commits are gone", where=f"checkpoint {folder}")
-        return plan.starts_of(query)
-    sources = plan.sources_read_by(query)
+        return starts
     try:
         lines = (folder / "offsets" / str(last)).read_text().splitlines()[2:]  # version, settings
+        found: dict[str, Mapping[str, int]] = {}
+        for line in lines:
+            found |= json.loads(line) if line.startswith("{") else {}
         return {
-            source.name: {int(p): int(at) for p, at in json.loads(line)[source.topic].items()}
-            for source, line in zip(sources, lines, strict=True)
+            topic: {int(partition): int(at) for partition, at in found[topic].items()}
+            for topic in starts
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise DataError("its offsets cannot be read", where=f"checkpoint {folder}") from None
 
 
-def _name(generation: Generation) -> str:
-    ids = sorted(topic.topic_id for topic in generation.topics.values())
-    return f"{generation.times.created} {' '.join(ids)}"
+def _owner(generation: Generation, query: QueryId) -> str:
+    """A raw table outlives the generation that made it, so its topic's own record names it."""
+    topics = generation.topics
+    if query.is_join:
+        ids = sorted(topic.topic_id for topic in topics.values())
+        return f"{generation.times.created} {' '.join(ids)}"
+    topic = topics[query.name.partition("-")[2]]
+    return f"{topic.made} {topic.topic_id}"
 
 
-def _has_history(plan: Plan, query: str) -> bool:
-    """Whether preparing it left a state, which a start from the beginning would not give."""
-    topics = [plan.generation.topics[source.name] for source in plan.sources_read_by(query)]
-    return any(topic.live != topic.start for topic in topics)
+def _owner_file(folder: Path) -> Path:
+    return folder.with_name(folder.name + _OWNER)
 
 
-def _numbered(folder: Path) -> list[str]:
+def _numbered(folder: Path) -> list[int]:
     if not folder.is_dir():
         return []
-    return [file.name for file in folder.iterdir() if file.name.isdecimal()]
+    return [int(file.name) for file in folder.iterdir() if file.name.isdecimal()]

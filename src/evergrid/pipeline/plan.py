@@ -1,26 +1,53 @@
-"""What Spark runs for one generation: its queries, where they read and where they write."""
+"""What Spark runs for one generation: its queries, where they read and where they write.
+
+A source's raw table has a query of its own, and so has each join. A raw table is made once: later
+generations with the same source share it, its changelog and its query.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from functools import reduce
 from pathlib import Path
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from evergrid.changelog.names import largest_change, system_topic
+from evergrid.changelog.names import (
+    largest_change,
+    reports_topic,
+    system_topic,
+    ticks_topic,
+)
 from evergrid.config.settings import Settings
 from evergrid.model.generation import Generation
-from evergrid.model.join import Join, Side
+from evergrid.model.join import Join
 from evergrid.model.source import Source
-from evergrid.pipeline.ingest import ingest_changes
-from evergrid.pipeline.joins import keyed
-from evergrid.pipeline.rows import read_rows
+from evergrid.pipeline.engine.joining import Joining
+from evergrid.pipeline.engine.reading import raw_changes
 from evergrid.pipeline.sink import ChangelogSink
-from evergrid.pipeline.sources import GROUP, Offsets, message_history, message_stream
+from evergrid.pipeline.sources import Offsets, message_history, message_stream, tick_stream
 
-INGEST = "ingest"
+_RAW, _JOIN = "raw-", "join-"
+# So much fits into one batch of any machine that Spark runs on; and a row that several batches
+# change is written by each of them.
+_MESSAGES_PER_BATCH = 4_000_000
+_MICROSECONDS = 1_000_000
+
+
+class QueryId(msgspec.Struct, frozen=True):
+    """A query and the generation that made it; its folder and its consumers have its name."""
+
+    generation: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"g{self.generation}.{self.name}"
+
+    @property
+    def is_join(self) -> bool:
+        return self.name.startswith(_JOIN)
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -34,127 +61,119 @@ class Plan(msgspec.Struct, frozen=True):
     def sink(self) -> ChangelogSink:
         return ChangelogSink(self.settings.kafka.internal, largest_change(self.settings.limits))
 
-    @property
-    def folder(self) -> Path:
-        return generation_folder(self.settings, self.generation.number)
+    def queries(self) -> tuple[QueryId, ...]:
+        """Joins first: they take longest to catch up."""
+        return queries_of(self.generation)
 
-    def checkpoint(self, query: str) -> Path:
-        return self.folder / query
+    def checkpoint(self, query: QueryId) -> Path:
+        return checkpoint_folder(self.settings, query)
 
-    def queries(self) -> tuple[str, ...]:
-        return (INGEST, *map(join_query, self.generation.joins.values()))
+    def table_of(self, query: QueryId) -> str:
+        """The table that a query writes."""
+        join = self._join(query)
+        return join.table if join else self._source(query).table
 
-    def query_name(self, query: str) -> str:
-        """What Spark calls it: no two that run may have the same name."""
-        return f"g{self.generation.number}.{query}"
+    def starts_of(self, query: QueryId) -> Mapping[str, Offsets]:
+        """Where a query without a checkpoint begins, by topic; in the order in which it reads."""
+        join = self._join(query)
+        names = (join.left, join.right) if join else (self._source(query).name,)
+        sources, topics = self.generation.sources, self.generation.topics
+        return {sources[name].topic: topics[name].start for name in names}
 
-    def sources_read_by(self, query: str) -> tuple[Source, ...]:
-        """In the order in which the query reads them."""
-        for join in self.generation.joins.values():
-            if join_query(join) == query:
-                return self.sources_of(join)
-        return tuple(self.generation.sources.values())
+    def sides_of(self, query: QueryId) -> tuple[str, ...]:
+        """The topics of a join, the left one first."""
+        return tuple(self.starts_of(query))
 
-    def starts_of(self, query: str) -> Mapping[str, Offsets]:
-        """Where a query without a checkpoint begins, by source."""
-        topics = self.generation.topics
-        return {
-            source.name: topics[source.name].live if query == INGEST else topics[source.name].start
-            for source in self.sources_read_by(query)
-        }
-
-    def live(self, query: str, group: str) -> DataFrame:
-        """The changes of a query as they come; consumer groups have names that begin so."""
-        for join in self.generation.joins.values():
-            if join_query(join) == query:
-                return self._join_stream(join, group)
-        return self._live_ingest(group)
-
-    def _live_ingest(self, group: str) -> DataFrame:
-        """All sources in one stream of changes."""
-        streams = [
-            self._ingest(source, self._stream(source, self.generation.topics[name].live, group))
-            for name, source in self.generation.sources.items()
-        ]
-        return reduce(DataFrame.unionByName, streams)
-
-    def ingest_history(self, source: Source) -> DataFrame:
-        topic = self.generation.topics[source.name]
-        return self._ingest(source, self._history(source, topic.live))
-
-    def catching_up(self, join: Join, rows_per_batch: int) -> DataFrame:
-        """The live join as micro-batches read it, so many messages of a source at a time."""
-        return self._join_stream(join, GROUP, rows_per_batch)
-
-    def _join_stream(self, join: Join, group: str, rows_per_batch: int | None = None) -> DataFrame:
-        topics = self.generation.topics
-        left, right = (
-            self._side(
-                join,
-                side,
-                self._stream(source, topics[source.name].start, group, rows_per_batch),
-            )
-            for side, source in self._sides(join)
+    def start(self, query: QueryId, group: str, *, live: bool) -> object:
+        """Start a query on its checkpoint: in real-time mode, or in micro-batches that end when all
+        that is there now has been read."""
+        rows = None if live else _MESSAGES_PER_BATCH
+        messages = message_stream(
+            self.spark, self.settings.kafka.source, self.starts_of(query), group, rows
         )
-        return self._changes(join, keyed.live_pairs(left, right, join))
+        join = self._join(query)
+        if join is not None:
+            changes = self._joined(query, join, messages, group, live)
+        else:
+            changes = self._raw(query, messages, live)
+        if live:
+            seconds = self.settings.spark.batch_seconds
+            return self.sink.live(changes, str(query), self.checkpoint(query), seconds)
+        return self.sink.catch_up(changes, str(query), self.checkpoint(query))
 
-    def join_history(self, join: Join, ends: Mapping[str, Offsets]) -> DataFrame:
-        left, right = (
-            self._side(join, side, self._history(source, ends[source.name]))
-            for side, source in self._sides(join)
-        )
-        return self._changes(join, keyed.history_pairs(left, right, join))
-
-    def sources_of(self, join: Join) -> tuple[Source, Source]:
-        return self.generation.sources[join.left], self.generation.sources[join.right]
-
-    def _sides(self, join: Join) -> tuple[tuple[Side, Source], ...]:
-        left, right = self.sources_of(join)
-        return (Side.LEFT, left), (Side.RIGHT, right)
-
-    def _stream(
-        self, source: Source, start: Offsets, group: str, rows_per_batch: int | None = None
-    ) -> DataFrame:
-        return message_stream(
-            self.spark, self.settings.kafka.source, source.topic, start, group, rows_per_batch
-        )
-
-    def _history(self, source: Source, end: Offsets) -> DataFrame:
+    def history(self, source: Source, end: Offsets) -> DataFrame:
+        """The changes of a source's messages from its start up to `end`, as one batch."""
         start = self.generation.topics[source.name].start
-        return message_history(self.spark, self.settings.kafka.source, source.topic, start, end)
+        messages = message_history(self.spark, self.settings.kafka.source, source.topic, start, end)
+        return self._raw_changes(source, messages)
 
-    def _ingest(self, source: Source, messages: DataFrame) -> DataFrame:
+    def _raw(self, query: QueryId, messages: DataFrame, live: bool) -> DataFrame:
+        source = self._source(query)
+        changes = self._raw_changes(source, messages)
+        return changes if live else self._young_enough(source, changes)
+
+    def _raw_changes(self, source: Source, messages: DataFrame) -> DataFrame:
         prefix = self.settings.internal_topics.prefix
-        return ingest_changes(
-            read_rows(messages, source, self.settings.limits),
+        return raw_changes(
+            messages,
             source,
             self.generation.tables[source.table].topic,
             system_topic(prefix, self.settings.system_tables.quarantine),
             self.settings.limits,
         )
 
-    def _side(self, join: Join, side: Side, messages: DataFrame) -> DataFrame:
-        source = self.generation.sources[join.source_of(side)]
-        return keyed.side_messages(read_rows(messages, source, self.settings.limits), join, side)
+    def _young_enough(self, source: Source, changes: DataFrame) -> DataFrame:
+        """Without rows that their table would drop at once."""
+        table = self.generation.tables[source.table]
+        ages = table.table.retention.age_seconds, self.settings.quarantine().retention.age_seconds
+        now = int(time.time())
+        oldest = [None if age is None else (now - age) * _MICROSECONDS for age in ages]
+        raw, bad = (F.lit(edge).cast("bigint") for edge in oldest)
+        edge = F.when(F.col("topic") == table.topic, raw).otherwise(bad)
+        return changes.where(edge.isNull() | (F.col("ts") >= edge))
 
-    def _changes(self, join: Join, pairs: DataFrame) -> DataFrame:
-        topic = self.generation.tables[join.table].topic
-        return keyed.pair_changes(pairs, join, self.generation.sources, topic)
+    def _joined(
+        self, query: QueryId, join: Join, messages: DataFrame, group: str, live: bool
+    ) -> DataFrame:
+        settings = self.settings
+        prefix = settings.internal_topics.prefix
+        ticks = tick_stream(self.spark, settings.kafka.internal, ticks_topic(prefix), group)
+        target = self.generation.tables[join.table]
+        joining = Joining(
+            query=str(query),
+            join=join,
+            sources=self.generation.sources,
+            retention=target.table.retention,
+            limits=settings.limits,
+            reducers=settings.spark.shuffle_partitions,
+            live=live,
+        )
+        return joining.changes(messages, ticks, target.topic, reports_topic(prefix))
+
+    def _join(self, query: QueryId) -> Join | None:
+        name = query.name.removeprefix(_JOIN)
+        return self.generation.joins[name] if query.is_join else None
+
+    def _source(self, query: QueryId) -> Source:
+        return self.generation.sources[query.name.removeprefix(_RAW)]
 
 
-def join_query(join: Join) -> str:
-    """The name of a join's query, and of its checkpoint's folder."""
-    return f"join-{join.name}"
+def queries_of(generation: Generation) -> tuple[QueryId, ...]:
+    """The queries of a generation, those included that it shares with others."""
+    joins = (QueryId(generation.number, f"{_JOIN}{name}") for name in generation.joins)
+    raws = (
+        QueryId(topic.raw or generation.number, f"{_RAW}{name}")
+        for name, topic in generation.topics.items()
+    )
+    return (*joins, *raws)
 
 
-def generation_folder(settings: Settings, number: int) -> Path:
-    return settings.data_dir / "generations" / f"g{number}"
+def generations_folder(settings: Settings) -> Path:
+    return settings.data_dir / "generations"
 
 
-def generation_folders(settings: Settings) -> dict[int, Path]:
-    """Those that exist, by the generation's number."""
-    found = (settings.data_dir / "generations").glob("g[0-9]*")
-    return {int(folder.name[1:]): folder for folder in found if folder.name[1:].isdecimal()}
+def checkpoint_folder(settings: Settings, query: QueryId) -> Path:
+    return generations_folder(settings) / f"g{query.generation}" / query.name
 
 
 def slots_needed(
@@ -162,10 +181,10 @@ def slots_needed(
 ) -> int:
     """Tasks that real-time mode keeps running at once, for as long as the queries run.
 
-    `partitions` are those of each source.
+    `partitions` are those of each source. A join also reads the one partition of the ticks.
     """
     joined = sum(
-        partitions[join.left] + partitions[join.right] + shuffle_partitions
+        partitions[join.left] + partitions[join.right] + shuffle_partitions + 1
         for join in joins.values()
     )
     return sum(partitions.values()) + joined

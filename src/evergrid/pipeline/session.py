@@ -41,6 +41,11 @@ _FIXED: Mapping[str, str] = {
     f"{_STATE}.checkpointFormatVersion": "2",
     f"{_STATE}.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.adaptive.enabled": "false",
+    # Timers would make micro-batches that read what is there go on without any input.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # How long the real-time shuffle waits for more rows before it sends what it has; with its
+    # default of 50 ms a row takes three times as long.
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "5",
     # Above this many keys in a batch Spark would sort instead of hash, at twice the cost.
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "1000000",
     # Whole stages of our expressions are larger than Java ever compiles to machine code, or

@@ -1,4 +1,4 @@
-"""Changes out of Spark: to the changelogs as they come, in one go, or nowhere at all."""
+"""Changes out of Spark: to the changelogs, as they come or in micro-batches."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from evergrid.pipeline.sources import kafka_options
 _CHANGE = ("topic", "key", "value")
 # Java refuses a delivery that has less time than its waiting and its request together.
 _TIMES = frozenset(("kafka.linger.ms", "kafka.delivery.timeout.ms"))
+_LIVE_LINGER_MS = "2"
+_BATCH_LINGER_MS = "20"
 
 
 class ChangelogSink:
@@ -30,42 +32,31 @@ class ChangelogSink:
         self, changes: DataFrame, name: str, checkpoint: Path, batch_seconds: int
     ) -> StreamingQuery:
         """A real-time-mode query: each change is written when its cause arrives."""
+        writer = self._writer(changes, name, checkpoint, _LIVE_LINGER_MS, "65536")
+        return _in_real_time(writer, batch_seconds).start()
+
+    def catch_up(self, changes: DataFrame, name: str, checkpoint: Path) -> StreamingQuery:
+        """Micro-batches up to what is there now; then the query ends by itself."""
+        writer = self._writer(changes, name, checkpoint, _BATCH_LINGER_MS, "262144")
+        return writer.trigger(availableNow=True).start()
+
+    def _writer(
+        self, changes: DataFrame, name: str, checkpoint: Path, linger_ms: str, batch_bytes: str
+    ) -> DataStreamWriter:
+        """A short wait gives fuller requests, which cost both sides less."""
         writer = (
             changes.select(*_CHANGE)
             .writeStream.queryName(name)
             .format("kafka")
-            .options(**self._options)
+            .options(**{"kafka.batch.size": batch_bytes, **self._options})
             .option("checkpointLocation", str(checkpoint))
             .outputMode("update")
         )
-        return _in_real_time(writer, batch_seconds).start()
-
-    def at_once(self, changes: DataFrame) -> None:
-        """One batch job; returns when the last change is written."""
-        writer = changes.select(*_CHANGE).write.format("kafka").options(**self._options)
-        # History is written for throughput: fuller requests instead of earlier ones.
-        writer = writer.option("kafka.batch.size", "262144")
-        if not _TIMES & self._options.keys():
-            writer = writer.option("kafka.linger.ms", "20")
-        writer.save()
+        if _TIMES & self._options.keys():
+            return writer
+        return writer.option("kafka.linger.ms", linger_ms)
 
 
 def _in_real_time(writer: DataStreamWriter, batch_seconds: int) -> DataStreamWriter:
     # PySpark's type hints do not know this trigger yet.
     return writer.trigger(realTime=f"{batch_seconds} seconds")  # type: ignore[call-overload,no-any-return]
-
-
-def catch_up(changes: DataFrame, name: str, checkpoint: Path) -> StreamingQuery:
-    """Brings a checkpoint's state up to now in micro-batches; its output is not used.
-
-    In a micro-batch one output stands for many messages, so it would lack rows.
-    """
-    return (
-        changes.select(*_CHANGE)
-        .writeStream.queryName(name)
-        .format("noop")
-        .option("checkpointLocation", str(checkpoint))
-        .outputMode("update")
-        .trigger(availableNow=True)
-        .start()
-    )

@@ -1,4 +1,4 @@
-"""Source topics as DataFrames: as a stream from a place, or as a closed stretch of history."""
+"""Source topics and ticks as DataFrames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Offsets = Mapping[int, int]
 
 GROUP = "evergrid"  # what the names of all our consumers' groups begin with
 
-_MESSAGE = ("partition", "offset", "timestamp", "value")
+_MESSAGE = ("topic", "partition", "offset", "timestamp", "value")
 
 
 def kafka_options(connection: Connection) -> dict[str, str]:
@@ -29,27 +29,40 @@ def kafka_options(connection: Connection) -> dict[str, str]:
 def message_stream(
     spark: SparkSession,
     connection: Connection,
-    topic: str,
-    start: Offsets,
+    starts: Mapping[str, Offsets],
     group: str,
-    rows_per_batch: int | None = None,
+    rows_per_batch: int | None,
 ) -> DataFrame:
-    """Messages from `start` on. What vanished before it was read is an error, never a gap.
+    """Messages of topics from `starts` on. What vanished before it was read is an error, never a
+    gap.
 
-    `group` begins the name of every consumer's group. Real-time mode takes no
-    `rows_per_batch`; micro-batches show progress by it.
+    `group` begins the name of every consumer's group. Real-time mode takes no `rows_per_batch`.
     """
     reader = (
         spark.readStream.format("kafka")
         .options(**kafka_options(connection))
-        .option("subscribe", topic)
-        .option("startingOffsets", _offsets_json(topic, start))
+        .option("subscribe", ",".join(starts))
+        .option("startingOffsets", _offsets_json(starts))
         .option("failOnDataLoss", "true")
         .option("groupIdPrefix", group)
     )
     if rows_per_batch is not None:
         reader = reader.option("maxOffsetsPerTrigger", str(rows_per_batch))
     return reader.load().select(*_MESSAGE)
+
+
+def tick_stream(spark: SparkSession, connection: Connection, topic: str, group: str) -> DataFrame:
+    """Ticks as they come; those that were missed are of no use."""
+    return (
+        spark.readStream.format("kafka")
+        .options(**kafka_options(connection))
+        .option("subscribe", topic)
+        .option("startingOffsets", "latest")
+        .option("failOnDataLoss", "false")
+        .option("groupIdPrefix", f"{group}-ticks")
+        .load()
+        .select("timestamp")
+    )
 
 
 def message_history(
@@ -60,18 +73,18 @@ def message_history(
         spark.read.format("kafka")
         .options(**kafka_options(connection))
         .option("subscribe", topic)
-        .option("startingOffsets", _offsets_json(topic, start))
-        .option("endingOffsets", _offsets_json(topic, end))
+        .option("startingOffsets", _offsets_json({topic: start}))
+        .option("endingOffsets", _offsets_json({topic: end}))
         .option("failOnDataLoss", "true")
         .option("groupIdPrefix", GROUP)
     )
     return reader.load().select(*_MESSAGE)
 
 
-def offsets_from_json(text: str, topic: str) -> dict[int, int]:
-    """Offsets as Spark's progress tells them."""
-    return {int(partition): offset for partition, offset in json.loads(text)[topic].items()}
-
-
-def _offsets_json(topic: str, offsets: Offsets) -> str:
-    return json.dumps({topic: {str(partition): offset for partition, offset in offsets.items()}})
+def _offsets_json(starts: Mapping[str, Offsets]) -> str:
+    return json.dumps(
+        {
+            topic: {str(partition): offset for partition, offset in offsets.items()}
+            for topic, offsets in starts.items()
+        }
+    )

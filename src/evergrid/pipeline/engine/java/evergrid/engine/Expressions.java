@@ -2,12 +2,17 @@ package evergrid.engine;
 
 import java.util.List;
 import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
 import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.functions;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.types.AbstractDataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
@@ -24,6 +29,8 @@ public final class Expressions {
           .add("key", DataTypes.BinaryType, false)
           .add("value", DataTypes.BinaryType, false)
           .add("ts", DataTypes.LongType, false);
+  private static final StructType KEYED =
+      new StructType().add("key", DataTypes.BinaryType).add("message", DataTypes.BinaryType);
 
   private static final byte[] TS = Json.bytes(",\"ts\":");
   private static final byte[] PARTITION = Json.bytes(",\"_partition\":");
@@ -56,18 +63,45 @@ public final class Expressions {
   /** The change that a message of a source is: of its raw table if good, else of quarantine. */
   public static Column raw(
       Column value, Column partition, Column offset, Column timestamp, String spec) {
-    try {
-      return call("raw", CHANGE, value, partition, offset, timestamp, functions.lit(spec));
-    } catch (LinkageError changed) {
-      String version = org.apache.spark.package$.MODULE$.SPARK_VERSION();
-      throw new IllegalStateException(
-          "Evergrid's Java does not fit Spark "
-              + version
-              + ", whose internals differ from those that it was built with: "
-              + changed
-              + ". Install the Spark version that pyproject.toml names, or adapt Expressions.java.",
-          changed);
-    }
+    return call(
+        Expressions.class, "raw", CHANGE, value, partition, offset, timestamp, functions.lit(spec));
+  }
+
+  /** What a join takes of a message: see {@link Messages#read}. */
+  public static Column message(
+      Column value,
+      Column partition,
+      Column offset,
+      Column timestamp,
+      String spec,
+      int side,
+      int reducers,
+      boolean live) {
+    return call(
+        Messages.class,
+        "read",
+        KEYED,
+        value,
+        partition,
+        offset,
+        timestamp,
+        functions.lit(spec),
+        functions.lit(side),
+        functions.lit(reducers),
+        functions.lit(live));
+  }
+
+  /** Joins what {@link #message} gives: number of the topic, key and value of each change. */
+  public static Dataset<Row> join(Dataset<Row> messages, String spec) {
+    return messages
+        .groupBy(functions.col("key"))
+        .as(Encoders.BINARY(), Encoders.tuple(Encoders.BINARY(), Encoders.BINARY()))
+        .transformWithState(
+            new JoinProcessor(spec),
+            TimeMode.ProcessingTime(),
+            OutputMode.Update(),
+            Encoders.tuple(Encoders.INT(), Encoders.BINARY(), Encoders.BINARY()))
+        .toDF("topic", "key", "value");
   }
 
   /** What {@link #raw(Column, Column, Column, Column, String)} does for each message. */
@@ -130,14 +164,29 @@ public final class Expressions {
     out.text(cut, 0, cut.length);
   }
 
-  private static Column call(String method, StructType result, Column... arguments) {
-    List<Expression> inputs = List.of(arguments).stream().map(ExpressionUtils::expression).toList();
-    Seq<Expression> seq = CollectionConverters.asScala(inputs).toList();
-    Seq<AbstractDataType> unchecked =
-        CollectionConverters.asScala(List.<AbstractDataType>of()).toList();
-    // A null value is a message too: nulls are passed on, and the result is never null.
-    return ExpressionUtils.column(
-        new StaticInvoke(
-            Expressions.class, result, method, seq, unchecked, false, false, true, Option.empty()));
+  /** An expression that calls a static method of ours for each row. */
+  private static Column call(
+      Class<?> owner, String method, StructType result, Column... arguments) {
+    try {
+      List<Expression> inputs =
+          List.of(arguments).stream().map(ExpressionUtils::expression).toList();
+      Seq<Expression> seq = CollectionConverters.asScala(inputs).toList();
+      Seq<AbstractDataType> unchecked =
+          CollectionConverters.asScala(List.<AbstractDataType>of()).toList();
+      // A null value is a message too, so nulls are passed on. Spark must not take it for
+      // deterministic: it would copy the call into filters, and read each message twice.
+      return ExpressionUtils.column(
+          new StaticInvoke(
+              owner, result, method, seq, unchecked, false, true, false, Option.empty()));
+    } catch (LinkageError changed) {
+      String version = org.apache.spark.package$.MODULE$.SPARK_VERSION();
+      throw new IllegalStateException(
+          "Evergrid's Java does not fit Spark "
+              + version
+              + ", whose internals differ from those that it was built with: "
+              + changed
+              + ". Install the Spark version that pyproject.toml names, or adapt Expressions.java.",
+          changed);
+    }
   }
 }

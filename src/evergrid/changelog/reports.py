@@ -1,0 +1,197 @@
+"""What the joins report while they run: how far they are, and what they left out.
+
+A join runs on several reducers. Each one reports, for every source partition, how many messages
+it has joined, the offset of the last one, and how many messages had been sent to each reducer up
+to that one. Everything up to a message has been joined when each reducer has joined as many.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Mapping
+
+import msgspec
+
+from evergrid.changelog.names import reports_topic
+from evergrid.changelog.reader import Record, TopicReader
+from evergrid.config.settings import Connection
+from evergrid.kafka import topics
+from evergrid.model.errors import EvergridError
+from evergrid.model.source import Edge
+
+_READ_SECONDS = 0.1
+_RETRY_SECONDS = 1.0
+_LOG = logging.getLogger("evergrid.changelog")
+
+SidePlace = tuple[int, int]  # 0 for the left source or 1 for the right one, and a partition
+
+
+class Seen(msgspec.Struct, frozen=True, array_like=True):
+    """One source partition as one reducer knows it; `sent` is by reducer."""
+
+    side: int
+    partition: int
+    joined: int
+    offset: int
+    sent: tuple[int, ...]
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """Messages that a join did not match with everything, since its last report."""
+
+    messages: int
+    keys: tuple[str, ...]
+
+
+class Report(msgspec.Struct, frozen=True):
+    query: str
+    run: str
+    batch: int
+    reducer: int
+    seen: tuple[Seen, ...]
+    gaps: Mapping[str, LeftOut] = {}
+
+
+class JoinProgress:
+    """The reports of one join, put together."""
+
+    def __init__(self) -> None:
+        self._batch = ("", -1)
+        self._over: set[str] = set()
+        self._seen: dict[int, dict[SidePlace, Seen]] = {}
+        self._at: dict[int, float] = {}
+
+    def add(self, report: Report, at: float) -> None:
+        """`at` is when it came, by a clock that only goes forward."""
+        run, batch = self._batch
+        if report.run in self._over or (report.run == run and report.batch < batch):
+            return  # it was late
+        if (report.run, report.batch) != self._batch:
+            if report.run != run:
+                self._over.add(run)
+            self._batch = (report.run, report.batch)
+            self._seen.clear()
+            self._at.clear()
+        self._seen[report.reducer] = {(one.side, one.partition): one for one in report.seen}
+        self._at[report.reducer] = at
+
+    @property
+    def batch(self) -> tuple[str, int]:
+        """The run and the batch that the newest reports are of."""
+        return self._batch
+
+    def joined(self) -> dict[SidePlace, int]:
+        """For each source partition the offset before which everything has been joined, as far as
+        the running batch tells."""
+        places = {place for seen in self._seen.values() for place in seen}
+        found = {}
+        for place in places:
+            known = [seen[place] for seen in self._seen.values() if place in seen]
+            whole = [one.offset + 1 for one in known if self._is_whole(place, one)]
+            if whole:
+                found[place] = max(whole)
+        return found
+
+    def is_quiet(self, reducers: int, since: float) -> bool:
+        """Whether every reducer has reported after `since`, with nothing on the way to it."""
+        places = {place for seen in self._seen.values() for place in seen}
+        return (
+            len(self._at) == reducers
+            and all(at > since for at in self._at.values())
+            and all(self._is_quiet(place) for place in places)
+        )
+
+    def _is_quiet(self, place: SidePlace) -> bool:
+        last = max(
+            (seen[place] for seen in self._seen.values() if place in seen),
+            key=lambda one: one.offset,
+        )
+        return self._is_whole(place, last)
+
+    def _is_whole(self, place: SidePlace, one: Seen) -> bool:
+        return all(self._joined_by(reducer, place) >= sent for reducer, sent in enumerate(one.sent))
+
+    def _joined_by(self, reducer: int, place: SidePlace) -> int:
+        seen = self._seen.get(reducer, {}).get(place)
+        return seen.joined if seen else 0
+
+
+class ReportReader:
+    """Follows the reports in a thread of its own, from now on."""
+
+    def __init__(self, connection: Connection, prefix: str) -> None:
+        self._connection = connection
+        self._topic = reports_topic(prefix)
+        self._lock = threading.Lock()
+        self._progress: dict[str, JoinProgress] = {}
+        self._left_out: list[tuple[str, str, LeftOut]] = []
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="reports", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def batch(self, query: str) -> tuple[str, int]:
+        """The run and the batch that a join works on; of one that is unknown, none."""
+        with self._lock:
+            progress = self._progress.get(query)
+            return progress.batch if progress else ("", -1)
+
+    def joined(self, query: str) -> Mapping[SidePlace, int]:
+        """How far a join has come, by side and partition."""
+        with self._lock:
+            progress = self._progress.get(query)
+            return progress.joined() if progress else {}
+
+    def is_quiet(self, query: str, reducers: int, since: float) -> bool:
+        """Whether nothing was on its way to a join's reducers at `since` (monotonic clock)."""
+        with self._lock:
+            progress = self._progress.get(query)
+            return progress is not None and progress.is_quiet(reducers, since)
+
+    def take_left_out(self) -> list[tuple[str, str, LeftOut]]:
+        """What joins have left out since the last call: query, reason, and how much."""
+        with self._lock:
+            taken, self._left_out = self._left_out, []
+            return taken
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._follow()
+            except EvergridError:
+                self._stopped.wait(_RETRY_SECONDS)  # that Kafka is away is said elsewhere
+            except Exception:
+                _LOG.exception("reports of the joins could not be read")
+                self._stopped.wait(_RETRY_SECONDS)
+
+    def _follow(self) -> None:
+        ends = topics.offsets(self._connection, self._topic, Edge.LATEST)
+        reader = TopicReader(self._connection, {self._topic: ends})
+        with contextlib.closing(reader):
+            while not self._stopped.is_set():
+                records = reader.read(_READ_SECONDS)
+                if records:
+                    self._take(records)
+
+    def _take(self, records: list[Record]) -> None:
+        now = time.monotonic()
+        with self._lock:
+            for record in records:
+                try:
+                    report = _reports.decode(record.value or b"")
+                except msgspec.DecodeError:
+                    continue  # of another version that runs beside this one
+                self._progress.setdefault(report.query, JoinProgress()).add(report, now)
+                self._left_out += [
+                    (report.query, reason, left_out) for reason, left_out in report.gaps.items()
+                ]
+
+
+_reports = msgspec.json.Decoder(Report)

@@ -1,0 +1,27 @@
+package evergrid.engine;
+
+/** Everything that a join knows of one key while a batch runs. */
+final class History {
+  final Timeline lefts = new Timeline();
+  final Timeline rights = new Timeline();
+
+  /** Rises with each new latest right message of a left join; rows carry the one they show. */
+  int version = 1;
+
+  /** Whether rows still show an older right message, and a timer must write them. */
+  boolean flushIsWanted;
+
+  /** Whether a timer will write the rows that still show an older right message. */
+  boolean flushIsDue;
+
+  /** Whether a timer will remove what has become too old. */
+  boolean sweepIsDue;
+
+  Timeline side(byte side) {
+    return side == KeyedMessage.LEFT ? lefts : rights;
+  }
+
+  long bytes() {
+    return lefts.bytes() + rights.bytes();
+  }
+}

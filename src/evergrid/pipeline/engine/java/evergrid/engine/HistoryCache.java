@@ -1,0 +1,82 @@
+package evergrid.engine;
+
+import java.lang.ref.SoftReference;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Histories of the keys that one task used last, up to a number of bytes.
+ *
+ * <p>When a batch ends, its task hands them to the task of the next batch for the same reducer of
+ * the same run, which then need not read them from the state again.
+ */
+final class HistoryCache {
+  private static final class Key {
+    private final byte[] bytes;
+    private final int hash;
+
+    Key(byte[] bytes) {
+      this.bytes = bytes;
+      hash = Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public int hashCode() {
+      return hash;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key && Arrays.equals(bytes, ((Key) other).bytes);
+    }
+  }
+
+  private record Handed(String run, long batch, HistoryCache cache) {}
+
+  private static final Map<String, SoftReference<Handed>> HANDED = new ConcurrentHashMap<>();
+
+  private final LinkedHashMap<Key, History> histories = new LinkedHashMap<>(1024, 0.75f, true);
+  private final long most;
+  private long bytes;
+
+  HistoryCache(long most) {
+    this.most = most;
+  }
+
+  /** The cache of the batch before, if this very run left one; else an empty one. */
+  static HistoryCache take(String slot, String run, long batch, long most) {
+    SoftReference<Handed> reference = HANDED.remove(slot);
+    Handed handed = reference == null ? null : reference.get();
+    boolean fits = handed != null && handed.run.equals(run) && handed.batch == batch - 1;
+    return fits ? handed.cache : new HistoryCache(most);
+  }
+
+  void hand(String slot, String run, long batch) {
+    HANDED.put(slot, new SoftReference<>(new Handed(run, batch, this)));
+  }
+
+  History get(byte[] key) {
+    return histories.get(new Key(key));
+  }
+
+  void put(byte[] key, History history) {
+    histories.put(new Key(key), history);
+    grown(history.bytes());
+  }
+
+  /** Note that histories take so many bytes more, and let the least recently used ones go. */
+  void grown(long more) {
+    bytes += more;
+    if (bytes <= most) {
+      return;
+    }
+    Iterator<History> oldest = histories.values().iterator();
+    while (bytes > most && histories.size() > 1) {
+      bytes -= oldest.next().bytes();
+      oldest.remove();
+    }
+  }
+}

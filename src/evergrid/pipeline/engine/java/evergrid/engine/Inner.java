@@ -1,0 +1,133 @@
+package evergrid.engine;
+
+import evergrid.engine.Timeline.Cursor;
+import java.util.Iterator;
+import scala.Tuple3;
+
+/** Inner: one row for each pair of a left and a right message; the newest partners first. */
+final class Inner extends JoinRule {
+  private final int most;
+
+  /** `most` is how many rows one message may make. */
+  Inner(RowWriter writer, int most) {
+    super(writer);
+    this.most = most;
+  }
+
+  @Override
+  boolean drives(byte side) {
+    return false;
+  }
+
+  @Override
+  boolean isSpare(History history, byte side, long edge) {
+    Cursor at = new Cursor();
+    Timeline messages = history.side(side);
+    return messages.first(at) && messages.ts(at) < edge;
+  }
+
+  @Override
+  boolean matters(History history, byte side, long ts, int partition, long offset, long edge) {
+    return ts >= edge;
+  }
+
+  @Override
+  boolean canExpire(History history) {
+    return history.lefts.size() + history.rights.size() > 0;
+  }
+
+  @Override
+  Iterator<Tuple3<Integer, byte[], byte[]>> live(History history, byte side, Cursor at) {
+    return new Pairs(history, side, at, false);
+  }
+
+  @Override
+  Iterator<Tuple3<Integer, byte[], byte[]>> batch(History history) {
+    return new Batch(history);
+  }
+
+  @Override
+  boolean mayLack(History history, byte side, Cursor at, boolean[] limited) {
+    return limited[1 - side];
+  }
+
+  /** Whether a message of this side has more partners than it may make rows. */
+  boolean hasTooManyPartners(History history, byte side) {
+    return history.side((byte) (1 - side)).size() > most;
+  }
+
+  /** One message with each of the other side, or only with those that are not new. */
+  private final class Pairs extends Rows {
+    private final History history;
+    private final byte side;
+    private final Cursor mine;
+    private final boolean onlyOld;
+    private final Timeline others;
+    private final Cursor other = new Cursor();
+    private boolean isThere;
+    private int left = most;
+
+    Pairs(History history, byte side, Cursor mine, boolean onlyOld) {
+      this.history = history;
+      this.side = side;
+      this.mine = mine;
+      this.onlyOld = onlyOld;
+      others = history.side((byte) (1 - side));
+      isThere = others.last(other);
+    }
+
+    @Override
+    Tuple3<Integer, byte[], byte[]> find() {
+      Tuple3<Integer, byte[], byte[]> row = null;
+      while (isThere && left > 0 && row == null) {
+        left--;
+        if (!onlyOld || others.mark(other) == 0) {
+          boolean isLeft = side == KeyedMessage.LEFT;
+          row =
+              writer.row(
+                  history.lefts, isLeft ? mine : other, history.rights, isLeft ? other : mine);
+        }
+        isThere = others.previous(other);
+      }
+      return row;
+    }
+  }
+
+  /** New left messages with all right ones, then new right messages with the old left ones. */
+  private final class Batch extends Rows {
+    private final History history;
+    private byte side = KeyedMessage.LEFT;
+    private final Cursor mine = new Cursor();
+    private boolean isThere;
+    private Pairs pairs;
+
+    Batch(History history) {
+      this.history = history;
+      isThere = history.lefts.first(mine);
+    }
+
+    @Override
+    Tuple3<Integer, byte[], byte[]> find() {
+      while (true) {
+        if (pairs != null && pairs.hasNext()) {
+          return pairs.next();
+        }
+        if (pairs != null) {
+          pairs = null;
+          isThere = history.side(side).next(mine);
+        }
+        if (!isThere) {
+          if (side == KeyedMessage.RIGHT) {
+            return null;
+          }
+          side = KeyedMessage.RIGHT;
+          isThere = history.rights.first(mine);
+        } else if (history.side(side).mark(mine) != 0) {
+          pairs = new Pairs(history, side, mine.copy(), side == KeyedMessage.RIGHT);
+        } else {
+          isThere = history.side(side).next(mine);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,435 @@
+package evergrid.engine;
+
+import evergrid.engine.Timeline.Cursor;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.apache.spark.TaskContext;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.streaming.ExpiredTimerInfo;
+import org.apache.spark.sql.streaming.MapState;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.QueryInfo;
+import org.apache.spark.sql.streaming.StatefulProcessor;
+import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.streaming.TimerValues;
+import scala.Tuple2;
+import scala.Tuple3;
+import scala.collection.Iterator;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * A join: messages in, changes of the joined table out, and what it needs of the past as state.
+ *
+ * <p>The state has one entry per message, so it grows by appending and a message costs the same
+ * whatever its key has seen. Beside it, the histories of keys in use are kept on the heap, sorted.
+ * In micro-batches all messages of a key come in one call, and each row that they change is written
+ * once. In real-time mode a call has one message.
+ */
+public final class JoinProcessor
+    extends StatefulProcessor<byte[], Tuple2<byte[], byte[]>, Tuple3<Integer, byte[], byte[]>> {
+  private static final long serialVersionUID = 1L;
+
+  private static final long MICROS = 1000;
+  private static final long SLACK_MICROS = 10_000_000; // clocks differ, and a table is cut later
+  private static final long SWEEP_MILLIS = 10_000; // a key is looked at no more often
+  private static final long FLUSH_MILLIS = 500;
+  private static final int FLUSHED_ROWS_PER_MILLI = 20; // leaves most of the time for other keys
+  private static final int QUIET_TICKS = 8;
+
+  private final JoinSpec spec;
+
+  private transient MapState<byte[], byte[]> state;
+  private transient RowWriter writer;
+  private transient JoinRule rule;
+  private transient HistoryCache cache;
+  private transient Progress progress;
+  private transient Gaps gaps;
+  private transient QueryInfo query;
+  private transient int reducer;
+  private transient long mostKeyBytes;
+  private transient int quietTicks;
+
+  public JoinProcessor(String spec) {
+    this.spec = new JoinSpec(spec);
+  }
+
+  @Override
+  public void init(OutputMode outputMode, TimeMode timeMode) {
+    state = getHandle().getMapState("messages", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
+    TaskContext task = TaskContext.get();
+    if (task == null) {
+      return; // the driver only asks for the names of the state
+    }
+    writer = new RowWriter(spec);
+    rule = JoinRule.of(spec, writer);
+    progress = new Progress(spec.reducers);
+    gaps = new Gaps();
+    query = getHandle().getQueryInfo();
+    reducer = task.partitionId();
+    long heap = Runtime.getRuntime().maxMemory();
+    mostKeyBytes = heap / 4;
+    cache = HistoryCache.take(slot(), run(), query.getBatchId(), heap / 8 / spec.reducers);
+  }
+
+  @Override
+  public void close() {
+    TaskContext task = TaskContext.get();
+    if (cache != null && spec.live && !task.isInterrupted() && !task.isFailed()) {
+      cache.hand(slot(), run(), query.getBatchId());
+    }
+  }
+
+  private String slot() {
+    return query.getQueryId() + "/" + reducer;
+  }
+
+  private String run() {
+    return query.getRunId().toString();
+  }
+
+  @Override
+  public Iterator<Tuple3<Integer, byte[], byte[]>> handleInputRows(
+      byte[] key, Iterator<Tuple2<byte[], byte[]>> rows, TimerValues timers) {
+    java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes =
+        switch (key[0]) {
+          case KeyedMessage.TICK -> tick(rows);
+          case KeyedMessage.NOT_JOINED -> withoutKey(rows);
+          default -> spec.live ? live(key, rows, timers) : batch(key, rows, timers);
+        };
+    return CollectionConverters.asScala(changes);
+  }
+
+  // Messages that are not joined
+
+  /** Rows of messages without a key, which match nothing; flawed messages are only counted. */
+  private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> withoutKey(
+      Iterator<Tuple2<byte[], byte[]>> rows) {
+    List<Tuple3<Integer, byte[], byte[]>> changes = new ArrayList<>();
+    while (rows.hasNext()) {
+      Tuple2<byte[], byte[]> row = rows.next();
+      byte[] message = row._2();
+      count(message);
+      if (row._1()[1] == Messages.WITHOUT_KEY && rule.drives(message[0])) {
+        History alone = new History();
+        Cursor at = new Cursor();
+        insert(alone, message, at);
+        boolean isLeft = message[0] == KeyedMessage.LEFT;
+        changes.add(
+            writer.row(alone.lefts, isLeft ? at : null, alone.rights, isLeft ? null : at));
+      }
+    }
+    return changes.iterator();
+  }
+
+  private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> tick(
+      Iterator<Tuple2<byte[], byte[]>> rows) {
+    while (rows.hasNext()) {
+      rows.next();
+    }
+    boolean isDue = progress.hasChanged() || !gaps.isEmpty() || ++quietTicks >= QUIET_TICKS;
+    if (!spec.live || !isDue) {
+      return Collections.emptyIterator();
+    }
+    quietTicks = 0;
+    return JoinRule.one(report());
+  }
+
+  private Tuple3<Integer, byte[], byte[]> report() {
+    Bytes out = new Bytes();
+    out.put(RowWriter.ascii("{\"query\":"));
+    out.text(spec.query);
+    out.put(RowWriter.ascii(",\"run\":"));
+    out.text(run());
+    out.put(RowWriter.ascii(",\"batch\":"));
+    out.number(query.getBatchId());
+    out.put(RowWriter.ascii(",\"reducer\":"));
+    out.number(reducer);
+    out.put(RowWriter.ascii(",\"seen\":"));
+    progress.write(out);
+    out.put(RowWriter.ascii(",\"gaps\":"));
+    gaps.write(out);
+    out.put((byte) '}');
+    byte[] name = RowWriter.ascii(spec.query + "/" + reducer);
+    return new Tuple3<>(RowWriter.REPORTS, name, out.copy());
+  }
+
+  private void count(byte[] message) {
+    if (spec.live) {
+      progress.count(message);
+    }
+  }
+
+  // Real-time mode
+
+  private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> live(
+      byte[] key, Iterator<Tuple2<byte[], byte[]>> rows, TimerValues timers) {
+    History history = cache.get(key);
+    if (history == null) {
+      history = read();
+      cache.put(key, history);
+    }
+    long before = history.bytes();
+    List<Tuple3<Integer, byte[], byte[]>> earlier = new ArrayList<>(0);
+    java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes = Collections.emptyIterator();
+    while (rows.hasNext()) { // one message, as far as real-time mode was seen
+      changes.forEachRemaining(earlier::add);
+      byte[] message = rows.next()._2();
+      count(message);
+      changes = joined(key, history, message, timers);
+    }
+    if (!earlier.isEmpty()) {
+      changes.forEachRemaining(earlier::add);
+      changes = earlier.iterator();
+    }
+    cache.grown(history.bytes() - before);
+    return changes;
+  }
+
+  private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> joined(
+      byte[] key, History history, byte[] message, TimerValues timers) {
+    long edge = edge();
+    trim(key, history, edge);
+    if (!matters(history, message, edge)) {
+      return Collections.emptyIterator();
+    }
+    boolean[] limited = limited(history);
+    Cursor at = new Cursor();
+    insert(history, message, at);
+    byte side = message[0];
+    Timeline messages = history.side(side);
+    state.updateValue(stateKey(side, messages, at), messages.body(at));
+    java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes = rule.live(history, side, at);
+    noteGaps(key, history, side, at, limited);
+    setTimers(history, timers);
+    return changes;
+  }
+
+  // Micro-batches
+
+  private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> batch(
+      byte[] key, Iterator<Tuple2<byte[], byte[]>> rows, TimerValues timers) {
+    History history = query.getBatchId() == 0 ? new History() : read();
+    boolean[] limited = limited(history);
+    long edge = edge();
+    Cursor at = new Cursor();
+    while (rows.hasNext()) {
+      byte[] message = rows.next()._2();
+      if (matters(history, message, edge)) {
+        insert(history, message, at);
+        history.side(message[0]).mark(at, 1);
+        while (rule.isSpare(history, message[0], edge)) {
+          remove(history, message[0]);
+        }
+        forgetWhatDoesNotFit(key, history);
+      }
+    }
+    for (byte side = KeyedMessage.LEFT; side <= KeyedMessage.RIGHT; side++) {
+      while (rule.isSpare(history, side, edge)) {
+        remove(history, side);
+      }
+      write(key, history, side, limited);
+    }
+    setTimers(history, timers);
+    java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes = rule.batch(history);
+    return gaps.isEmpty() ? changes : followed(changes, report());
+  }
+
+  /** Write the new messages of a side to the state, but for those beyond the user's limit. */
+  private void write(byte[] key, History history, byte side, boolean[] limited) {
+    Timeline messages = history.side(side);
+    int spare = Math.max(0, messages.size() - spec.history[side]);
+    Cursor at = new Cursor();
+    for (boolean there = messages.first(at); there; there = messages.next(at)) {
+      boolean isNew = messages.mark(at) != 0;
+      boolean isKept = spare-- <= 0;
+      if (isNew) {
+        noteGaps(key, history, side, at, limited);
+      }
+      if (isNew && isKept) {
+        state.updateValue(stateKey(side, messages, at), messages.body(at));
+      } else if (!isNew && !isKept) {
+        state.removeKey(stateKey(side, messages, at));
+      }
+    }
+  }
+
+  private static java.util.Iterator<Tuple3<Integer, byte[], byte[]>> followed(
+      java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes,
+      Tuple3<Integer, byte[], byte[]> last) {
+    return new JoinRule.Rows() {
+      private boolean isOver;
+
+      @Override
+      Tuple3<Integer, byte[], byte[]> find() {
+        if (changes.hasNext()) {
+          return changes.next();
+        }
+        if (isOver) {
+          return null;
+        }
+        isOver = true;
+        return last;
+      }
+    };
+  }
+
+  // Timers: those at an odd millisecond write rows, those at an even one remove what is too old
+
+  private void setTimers(History history, TimerValues timers) {
+    long now = timers.getCurrentProcessingTimeInMs();
+    if (history.flushIsWanted && !history.flushIsDue) {
+      long wait = Math.max(FLUSH_MILLIS, history.lefts.size() / FLUSHED_ROWS_PER_MILLI);
+      getHandle().registerTimer((now + wait) | 1);
+      history.flushIsDue = true;
+    }
+    if (spec.ageMicros != Long.MAX_VALUE && !history.sweepIsDue && rule.canExpire(history)) {
+      getHandle().registerTimer(nextSweep(history, now));
+      history.sweepIsDue = true;
+    }
+  }
+
+  private long nextSweep(History history, long now) {
+    Cursor at = new Cursor();
+    long oldest = now * MICROS;
+    for (byte side = KeyedMessage.LEFT; side <= KeyedMessage.RIGHT; side++) {
+      if (history.side(side).first(at)) {
+        oldest = Math.min(oldest, history.side(side).ts(at));
+      }
+    }
+    long due = (oldest + spec.ageMicros + SLACK_MICROS) / MICROS;
+    return (Math.max(due, now) + SWEEP_MILLIS) & ~1L;
+  }
+
+  @Override
+  public Iterator<Tuple3<Integer, byte[], byte[]>> handleExpiredTimer(
+      byte[] key, TimerValues timers, ExpiredTimerInfo timer) {
+    History history = spec.live ? cache.get(key) : null;
+    boolean isKnown = history != null;
+    if (!isKnown) {
+      history = read();
+    }
+    long before = history.bytes();
+    java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes = Collections.emptyIterator();
+    if ((timer.getExpiryTimeInMs() & 1) == 1) {
+      history.flushIsDue = history.flushIsWanted = false;
+      changes = ((LeftJoin) rule).outdated(history);
+    } else {
+      trim(key, history, edge());
+      history.sweepIsDue = hasLaterSweep(timer.getExpiryTimeInMs());
+      setTimers(history, timers);
+    }
+    if (isKnown) {
+      cache.grown(history.bytes() - before);
+    }
+    return CollectionConverters.asScala(changes);
+  }
+
+  private boolean hasLaterSweep(long millis) {
+    Iterator<Object> timers = getHandle().listTimers();
+    boolean found = false;
+    while (timers.hasNext()) {
+      long other = (Long) timers.next();
+      found |= other > millis && (other & 1) == 0;
+    }
+    return found;
+  }
+
+  // The history of a key
+
+  /** From the state, where entries are in their order. */
+  private History read() {
+    History history = new History();
+    Cursor at = new Cursor();
+    Iterator<Tuple2<byte[], byte[]>> entries = state.iterator();
+    while (entries.hasNext()) {
+      Tuple2<byte[], byte[]> entry = entries.next();
+      byte[] place = entry._1();
+      int partition = KeyedMessage.getInt(place, KeyedMessage.PARTITION);
+      long offset = KeyedMessage.getLong(place, KeyedMessage.OFFSET);
+      history.side(place[0]).insert(KeyedMessage.timeOf(place), partition, offset, entry._2(), at);
+    }
+    history.sweepIsDue = rule.canExpire(history);
+    return history;
+  }
+
+  private void insert(History history, byte[] message, Cursor at) {
+    history
+        .side(message[0])
+        .insert(
+            KeyedMessage.getLong(message, KeyedMessage.TIME),
+            KeyedMessage.getInt(message, KeyedMessage.PARTITION),
+            KeyedMessage.getLong(message, KeyedMessage.OFFSET),
+            KeyedMessage.body(message, spec.reducers),
+            at);
+  }
+
+  private boolean matters(History history, byte[] message, long edge) {
+    return rule.matters(
+        history,
+        message[0],
+        KeyedMessage.getLong(message, KeyedMessage.TIME),
+        KeyedMessage.getInt(message, KeyedMessage.PARTITION),
+        KeyedMessage.getLong(message, KeyedMessage.OFFSET),
+        edge);
+  }
+
+  /** Remove what no row needs any more, and what is beyond a limit. */
+  private void trim(byte[] key, History history, long edge) {
+    for (byte side = KeyedMessage.LEFT; side <= KeyedMessage.RIGHT; side++) {
+      while (rule.isSpare(history, side, edge)
+          || history.side(side).size() > spec.history[side]) {
+        remove(history, side);
+      }
+    }
+    forgetWhatDoesNotFit(key, history);
+  }
+
+  private void forgetWhatDoesNotFit(byte[] key, History history) {
+    while (history.bytes() > mostKeyBytes) {
+      boolean isLeft = history.lefts.bytes() > history.rights.bytes();
+      remove(history, isLeft ? KeyedMessage.LEFT : KeyedMessage.RIGHT);
+      gaps.add(Gaps.Reason.MEMORY, key);
+    }
+  }
+
+  /** Remove the oldest message of a side; one that was just inserted may not be in the state. */
+  private void remove(History history, byte side) {
+    Timeline messages = history.side(side);
+    Cursor first = new Cursor();
+    messages.first(first);
+    if (spec.live || messages.mark(first) == 0) {
+      state.removeKey(stateKey(side, messages, first));
+    }
+    messages.removeFirst();
+  }
+
+  private boolean[] limited(History history) {
+    return new boolean[] {
+      history.lefts.size() >= spec.history[KeyedMessage.LEFT],
+      history.rights.size() >= spec.history[KeyedMessage.RIGHT]
+    };
+  }
+
+  private void noteGaps(byte[] key, History history, byte side, Cursor at, boolean[] limited) {
+    if ((limited[0] || limited[1]) && rule.mayLack(history, side, at, limited)) {
+      gaps.add(Gaps.Reason.HISTORY, key);
+    }
+    if (rule instanceof Inner inner && inner.hasTooManyPartners(history, side)) {
+      gaps.add(Gaps.Reason.PAIRS, key);
+    }
+  }
+
+  private static byte[] stateKey(byte side, Timeline messages, Cursor at) {
+    return KeyedMessage.stateKey(side, messages.ts(at), messages.partition(at), messages.offset(at));
+  }
+
+  /** Rows before this time are not in the table any more. */
+  private long edge() {
+    if (spec.ageMicros == Long.MAX_VALUE) {
+      return Long.MIN_VALUE;
+    }
+    return System.currentTimeMillis() * MICROS - spec.ageMicros - SLACK_MICROS;
+  }
+}

@@ -1,0 +1,125 @@
+"""One query from its start to its end: it catches up in micro-batches, then runs in real time.
+
+Both modes use the same checkpoint. A micro-batch commits its offsets and its state together, and
+real-time mode goes on from there, so no message is left out and none is joined twice.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import time
+from typing import cast
+
+from pyspark.sql.streaming.query import StreamingQuery
+
+from evergrid.kafka.topics import TopicWatch
+from evergrid.pipeline.checkpoint import positions
+from evergrid.pipeline.consumer_positions import ConsumerLeads
+from evergrid.pipeline.failures import Failure, failure_of, told_plainly
+from evergrid.pipeline.plan import Plan, QueryId
+from evergrid.pipeline.positions import Places, Positions
+from evergrid.pipeline.session import is_local
+from evergrid.pipeline.sources import GROUP
+
+_starts = itertools.count(1)
+# More than so many messages are read in micro-batches, which cost less for each and write a row
+# that several messages change once. Real-time mode takes so many in less than a second.
+_MOST_LIVE = 5_000
+
+
+class Phase(enum.Enum):
+    CATCHING_UP = "catching up"
+    LIVE = "live"
+    STOPPED = "stopped"
+
+
+class Query:
+    """A query on its checkpoint; `written` is how far its output has come."""
+
+    def __init__(self, plan: Plan, query: QueryId, watch: TopicWatch) -> None:
+        self.id = query
+        self.phase = Phase.STOPPED
+        self.written = Positions()
+        self.read = self.written if not query.is_join else Positions()
+        self._plan = plan
+        self._watch = watch
+        self._query: StreamingQuery | None = None
+        self._leads = ConsumerLeads(plan.spark) if is_local(plan.settings) else None
+        self._group = ""
+        self._started = time.monotonic()
+
+    @property
+    def table(self) -> str:
+        return self._plan.table_of(self.id)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return self._plan.sides_of(self.id)
+
+    @property
+    def seconds_since_start(self) -> float:
+        return time.monotonic() - self._started
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether it is known how far it has come: on a cluster, only joins report it."""
+        return self.id.is_join or self._leads is not None
+
+    def start(self) -> None:
+        """Start it (again) on its checkpoint; DataError when that is damaged."""
+        self._started = time.monotonic()
+        committed = self._committed()
+        self.written.begin(committed)
+        self.read.begin(committed)
+        left = Positions()
+        left.reach(committed)
+        ends = self._watch.ends(self.topics)
+        self._begin(live=left.left(ends) <= _MOST_LIVE)
+
+    def advance(self) -> Failure | None:
+        """Go on to the next mode when one is over; why it has ended, when it failed."""
+        query = self._query
+        if query is None:
+            return None
+        with told_plainly(f"say how query {self.id} is"):
+            if query.isActive:
+                return None
+            failure = failure_of(str(self.id), query)
+        if failure is None and self.phase is Phase.CATCHING_UP:
+            self.start()
+        return failure
+
+    def look(self, first: Places) -> None:
+        """Ask the consumers how far they are; `first` are the oldest offsets of the topics."""
+        if self._leads is not None and self._group:
+            leads = self._leads.of(self._group, self.topics)
+            self.read.consumed(self._group, leads, first)
+        elif self.phase is Phase.CATCHING_UP:
+            self.read.reach(self._committed())
+
+    def look_at_checkpoint(self) -> None:
+        """Take what its last batch has committed."""
+        self.written.reach(self._committed())
+
+    def stop(self) -> None:
+        """Stop it; its checkpoint stays. LinkError when it does not end."""
+        if self._query is not None:
+            with told_plainly(f"stop query {self.id}"):
+                self._query.stop()
+        self._query = None
+        self.phase = Phase.STOPPED
+
+    def _begin(self, *, live: bool) -> None:
+        # Consumers of an earlier start may linger, and must not be taken for those of this one.
+        self._group = f"{GROUP}-{self.id}-{next(_starts)}"
+        self.phase = Phase.LIVE if live else Phase.CATCHING_UP
+        with told_plainly(f"start query {self.id}"):
+            self._query = cast("StreamingQuery", self._plan.start(self.id, self._group, live=live))
+
+    def _committed(self) -> Places:
+        return {
+            (topic, partition): offset
+            for topic, offsets in positions(self._plan, self.id).items()
+            for partition, offset in offsets.items()
+        }
