@@ -18,7 +18,7 @@ KILLS = 3
 BATCH_SECONDS = 20
 TRIES = 4
 QUERIES = {
-    "users_ui": "ingest",
+    "users_ui": "raw-users",
     "asof_ui": "join-asof",
     "left_ui": "join-left",
     "inner_ui": "join-inner",
@@ -33,9 +33,9 @@ def config(name: str) -> dict[str, object]:
     return {
         "sources": two_sources(name),
         "joins": {
-            "asof": {"table": "asof_ui", "type": "asof", **sides, "history": HISTORY},
-            "left": {"table": "left_ui", "type": "left", **sides, "history": {"left": 12}},
-            "inner": {"table": "inner_ui", "type": "inner", **sides, "history": HISTORY},
+            "asof": {"table": "asof_ui", "type": "asof", **sides},
+            "left": {"table": "left_ui", "type": "left", **sides},
+            "inner": {"table": "inner_ui", "type": "inner", **sides},
         },
         "spark": {"batch": f"{BATCH_SECONDS}s"},
     }

@@ -22,6 +22,7 @@ import msgspec
 
 from evergrid.changelog.manifest import Behind
 from evergrid.changelog.reader import load_manifest
+from evergrid.changelog.reports import ReportReader
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
@@ -34,6 +35,7 @@ from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import decide, generations
 from evergrid.orchestrator.attempts import Attempts
 from evergrid.orchestrator.desk import Desk
+from evergrid.orchestrator.gaps import GapRecorder
 from evergrid.orchestrator.heart import Heart
 from evergrid.orchestrator.missing import await_topics
 from evergrid.orchestrator.preparation import (
@@ -44,9 +46,11 @@ from evergrid.orchestrator.preparation import (
     TopicsMissing,
     is_passing,
 )
+from evergrid.orchestrator.queries import QueryPool
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.retirement import Retirement
 from evergrid.orchestrator.supervisor import Supervisor
+from evergrid.orchestrator.ticker import Ticker
 from evergrid.orchestrator.workshop import Workshop
 from evergrid.pipeline.plan import Plan
 
@@ -82,6 +86,10 @@ class Conductor:
             writer,
             TableWriter(records, system[tables.orchestrator_status]),
         )
+        self._ticker = Ticker(connection, prefix)
+        self._reports = ReportReader(connection, prefix)
+        self._pool = QueryPool(settings, self._reports, say)
+        self._gaps = GapRecorder(self._registry, self._reports, say)
         self._retirement = Retirement(settings, self._registry, say)
         verdicts = TableWriter(records, system[tables.control_raw])
         self._desk = Desk(settings, self._registry, verdicts, say)
@@ -99,6 +107,8 @@ class Conductor:
     def run(self) -> NoReturn:
         """Run until stopped from outside (by an exception in this thread)."""
         self._heart.start()
+        self._ticker.start()
+        self._reports.start()
         self._begin()
         while True:
             self._workshop.check()
@@ -112,6 +122,8 @@ class Conductor:
 
     def close(self) -> None:
         self._heart.stop()
+        self._ticker.stop()
+        self._reports.stop()
         self._workshop.close()
 
     # The start
@@ -131,7 +143,7 @@ class Conductor:
             self._say(f"Going on with generation {current.number} from its checkpoint.")
             spark = self._workshop.session(self._docket.wanted, current)
             plan = Plan(spark, self._settings, current)
-            self._current = Supervisor(plan, self._say, fresh_at=self._without.since)
+            self._current = Supervisor(plan, self._pool, self._say, fresh_at=self._without.since)
             try:
                 self._current.start()
             except DataError as error:
@@ -156,6 +168,7 @@ class Conductor:
         self._desk.answer()
         busy = self._preparation.task.number if self._preparation else None
         self._retirement.turn(busy)
+        self._gaps.turn()
         self._count()
 
     def _look_after(self) -> None:
@@ -219,7 +232,7 @@ class Conductor:
         self._say(f"Preparing generation {number}{why}.")
         self._docket.preparing(number)
         task = Task(wanted, self._docket.cause, number, kept, current)
-        self._preparation = Preparation(task, spark, self._registry, self._say)
+        self._preparation = Preparation(task, spark, self._pool, self._registry, self._say)
 
     def _kept_for(self, wanted: Settings) -> Generation | None:
         candidates = decide.kept_for(self._registry.manifest, wanted)

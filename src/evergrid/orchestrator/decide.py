@@ -9,9 +9,9 @@ from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.names import generation_of
 from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
-from evergrid.model.generation import Generation, State
+from evergrid.model.generation import ENGINE, Generation, State
 from evergrid.model.source import Source
-from evergrid.pipeline.plan import slots_needed
+from evergrid.pipeline.plan import QueryId, queries_of, slots_needed
 
 # Beside a generation that runs: for one that is coming, and for partitions to come.
 _SPARE_SLOTS = 8
@@ -39,9 +39,52 @@ def why_not(generation: Generation, found: Mapping[str, TopicInfo], checkpoints:
     """
     if generation.state not in (State.READY, State.CURRENT, State.RETIRING):
         return f"generation {generation.number} ended as {generation.state.value}"
+    if generation.engine != ENGINE:
+        return (
+            f"generation {generation.number} was made by an earlier version of Evergrid, whose "
+            "checkpoints this one cannot go on from"
+        )
     if not checkpoints:
         return f"the checkpoint of generation {generation.number} is missing"
     return changed_topic(generation, found)
+
+
+def shared_with(
+    settings: Settings, source: Source, topic_id: str, others: Iterable[Generation]
+) -> Generation | None:
+    """A generation whose raw table of this very source can be shared; the current one first."""
+    table = next(one for one in settings.raw_tables() if one.name == source.table)
+    fitting = [
+        one
+        for one in others
+        if one.state in _LIVE
+        and one.times.ready
+        and one.engine == ENGINE
+        and one.sources.get(source.name) == source
+        and one.topics[source.name].topic_id == topic_id
+        and one.tables[source.table].table == table
+    ]
+    return max(fitting, key=lambda one: (one.state is State.CURRENT, one.number), default=None)
+
+
+def needed_queries(manifest: Manifest, without: int | None = None) -> set[QueryId]:
+    """The queries whose checkpoints generations need, `without` one that is to go."""
+    return {query for one in _needed(manifest, without) for query in queries_of(one)}
+
+
+def needed_topics(manifest: Manifest, without: int | None = None) -> set[str]:
+    """The changelogs that generations need, `without` one that is to go."""
+    needed = _needed(manifest, without)
+    return {table.topic for one in needed for table in one.tables.values()}
+
+
+def _needed(manifest: Manifest, without: int | None) -> list[Generation]:
+    """What screens show is needed even when it has failed."""
+    return [
+        one
+        for number, one in manifest.generations.items()
+        if number != without and (one.state in _LIVE or number == manifest.current)
+    ]
 
 
 def kept_for(manifest: Manifest, settings: Settings) -> list[Generation]:

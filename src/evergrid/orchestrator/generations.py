@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from evergrid.changelog.names import changelog_spec, manifest_spec, system_topic, table_topic
+from evergrid.changelog.manifest import Manifest
+from evergrid.changelog.names import (
+    changelog_spec,
+    manifest_spec,
+    signal_specs,
+    system_topic,
+    table_topic,
+)
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo, TopicWatch
-from evergrid.model.generation import Generation, SourceTopic, State, TableTopic, Times
+from evergrid.model.generation import (
+    ENGINE,
+    Generation,
+    SourceTopic,
+    State,
+    TableTopic,
+    Times,
+)
 from evergrid.model.join import Join, JoinType
 from evergrid.model.source import Edge, Source
 from evergrid.model.table import Table
-from evergrid.pipeline.plan import generation_folder
+from evergrid.orchestrator.decide import needed_queries, needed_topics, shared_with
+from evergrid.pipeline.checkpoint import belongs, claim, remove
+from evergrid.pipeline.plan import QueryId, checkpoint_folder, queries_of
 
 
 def now() -> int:
@@ -35,38 +50,83 @@ def make_system_topics(settings: Settings) -> dict[str, TableTopic]:
         changelog_spec(target.topic, own, target.table.retention, settings.limits)
         for target in placed.values()
     ]
-    topics.create(connection, [manifest_spec(own), *specs])
+    topics.create(connection, [manifest_spec(own), *signal_specs(own), *specs])
     return placed
 
 
 def begin(
-    settings: Settings, number: int, found: Mapping[str, TopicInfo], cause: str
+    settings: Settings,
+    number: int,
+    found: Mapping[str, TopicInfo],
+    cause: str,
+    others: Iterable[Generation],
 ) -> Generation:
-    """A generation that reads the sources as they are now, with empty changelogs."""
-    own = settings.internal_topics
-    tables = settings.generation_tables()
-    placed = {table.name: _placed(settings, number, table) for table in tables}
-    topics.delete(settings.kafka.internal, [table.topic for table in placed.values()])
-    topics.create(
-        settings.kafka.internal,
-        [
-            changelog_spec(table.topic, own, table.table.retention, settings.limits)
-            for table in placed.values()
-        ],
-    )
-    return Generation(
+    """A generation that reads the sources as they are now, with empty checkpoints and changelogs.
+
+    Raw tables that one of `others` has of the very same source are shared with it.
+    """
+    created = now()
+    known = [one for one in others if has_raw_checkpoints(settings, one)]
+    shared = {
+        name: one
+        for name, source in settings.sources.items()
+        if (one := shared_with(settings, source, found[source.topic].topic_id, known))
+    }
+    read = {
+        name: shared[name].topics[name]
+        if name in shared
+        else _read_from(settings, source, found[source.topic], number, created)
+        for name, source in settings.sources.items()
+    }
+    tables = {
+        table.name: _placed(settings, number, table) for table in settings.generation_tables()
+    }
+    for name, one in shared.items():
+        table = settings.sources[name].table
+        tables[table] = msgspec.structs.replace(one.tables[table], ready_offsets={})
+    generation = Generation(
         number=number,
         state=State.PREPARING,
         sources=settings.sources,
         joins=settings.joins,
-        topics={
-            name: _stretch(settings, source, found[source.topic])
-            for name, source in settings.sources.items()
-        },
-        tables=placed,
-        times=Times(created=now()),
+        topics=read,
+        tables=tables,
+        times=Times(created=created),
         cause=cause,
+        engine=ENGINE,
     )
+    _make(settings, generation, [settings.sources[name].table for name in shared])
+    return generation
+
+
+def has_raw_checkpoints(settings: Settings, generation: Generation) -> bool:
+    """Whether the queries of its raw tables can go on."""
+    raws = [query for query in queries_of(generation) if not query.is_join]
+    return all(_has_begun(settings, generation, query) for query in raws)
+
+
+def has_checkpoints(settings: Settings, generation: Generation) -> bool:
+    """Whether all its queries can go on."""
+    return all(_has_begun(settings, generation, query) for query in queries_of(generation))
+
+
+def _has_begun(settings: Settings, generation: Generation, query: QueryId) -> bool:
+    is_there = (checkpoint_folder(settings, query) / "metadata").exists()
+    return is_there and belongs(settings, generation, query)
+
+
+def _make(settings: Settings, generation: Generation, shared: Iterable[str]) -> None:
+    """Its changelogs and checkpoints, empty, but for the tables that it shares."""
+    own = settings.internal_topics
+    placed = [table for name, table in generation.tables.items() if name not in set(shared)]
+    topics.delete(settings.kafka.internal, [table.topic for table in placed])
+    specs = [
+        changelog_spec(table.topic, own, table.table.retention, settings.limits) for table in placed
+    ]
+    topics.create(settings.kafka.internal, specs)
+    for query in queries_of(generation):
+        if query.generation == generation.number:
+            claim(settings, generation, query)
 
 
 def begin_again(generation: Generation, cause: str) -> Generation:
@@ -126,11 +186,16 @@ def ended(generation: Generation, state: State, error: str = "") -> Generation:
     )
 
 
-def clear(settings: Settings, generation: Generation) -> None:
-    """Take away its checkpoints and topics: in this order, so that nobody goes back to one without
-    its topics, should the broker go away in between."""
-    shutil.rmtree(generation_folder(settings, generation.number), ignore_errors=True)
-    topics.delete(settings.kafka.internal, [table.topic for table in generation.tables.values()])
+def clear(settings: Settings, generation: Generation, manifest: Manifest) -> None:
+    """Remove its checkpoints and topics, but for those that others need. In this order, so that
+    nobody goes back to one without its topics, should the broker go away in between."""
+    needed = needed_queries(manifest, without=generation.number)
+    for query in queries_of(generation):
+        if query not in needed:
+            remove(settings, query)
+    own = {table.topic for table in generation.tables.values()}
+    spare = own - needed_topics(manifest, without=generation.number)
+    topics.delete(settings.kafka.internal, spare)
 
 
 def rows_made(own: TopicWatch, generation: Generation) -> int:
@@ -165,10 +230,8 @@ def _placed(settings: Settings, number: int, table: Table) -> TableTopic:
     return TableTopic(table, table_topic(own.prefix, number, table.name), own.partitions)
 
 
-def _stretch(settings: Settings, source: Source, info: TopicInfo) -> SourceTopic:
-    connection = settings.kafka.source
-    return SourceTopic(
-        topic_id=info.topic_id,
-        start=topics.offsets(connection, source.topic, source.start),
-        live=topics.offsets(connection, source.topic, Edge.LATEST),
-    )
+def _read_from(
+    settings: Settings, source: Source, info: TopicInfo, number: int, created: int
+) -> SourceTopic:
+    start = topics.offsets(settings.kafka.source, source.topic, source.start)
+    return SourceTopic(topic_id=info.topic_id, start=start, raw=number, made=created)

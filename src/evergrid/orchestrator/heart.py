@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from evergrid.changelog.manifest import Behind
@@ -12,6 +13,7 @@ from evergrid.model.errors import LinkError
 from evergrid.orchestrator.generations import now
 
 BEAT_SECONDS = 5.0
+_LOOK_SECONDS = 0.5
 _LOG = logging.getLogger("evergrid.orchestrator")
 
 
@@ -26,6 +28,7 @@ class Heart:
         self._writer = writer
         self._behind = behind
         self._missed = ""
+        self._told = Behind()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
 
@@ -38,12 +41,25 @@ class Heart:
     def _run(self) -> None:
         while not self._stopped.is_set():
             self._beat()
-            self._stopped.wait(BEAT_SECONDS)
+            until = time.monotonic() + BEAT_SECONDS
+            while time.monotonic() < until and not self._has_news():
+                if self._stopped.wait(_LOOK_SECONDS):
+                    return
+
+    def _has_news(self) -> bool:
+        """Whether tables have become old, or fresh again: nobody waits for the next beat then."""
+        try:
+            behind = self._behind()
+        except Exception:
+            return False  # the next beat says what is wrong
+        return (bool(behind.why), behind.tables) != (bool(self._told.why), self._told.tables)
 
     def _beat(self) -> None:
         """Nothing may end it: those who watch would take a pipeline that runs for dead."""
         try:
-            self._writer.pulse(now(), self._behind())
+            behind = self._behind()
+            self._writer.pulse(now(), behind)
+            self._told = behind
             self._missed = ""
         except LinkError:
             return  # a broker that is away is said elsewhere

@@ -3,8 +3,8 @@
 The order in which things become true, so that a kill at any moment can be made good:
 
 1. The generation's topics exist and the manifest has it as preparing.
-2. Its tables hold all history (bootstrap).
-3. Its real-time queries run, and have read what was there when they were started.
+2. Its tables hold all history: its queries have caught up with it in micro-batches.
+3. Its queries run in real-time mode, and have written what was there when they began to.
 4. The manifest has it as ready, with the ends of its changelogs.
 
 One that was replaced, and is kept, goes back the same way without its first two steps.
@@ -27,14 +27,14 @@ from evergrid.model.generation import Generation, Progress
 from evergrid.orchestrator import generations
 from evergrid.orchestrator.decide import missing_topics
 from evergrid.orchestrator.patience import Patience
+from evergrid.orchestrator.queries import QueryPool
 from evergrid.orchestrator.readable import check_readable
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.status import sentence
 from evergrid.orchestrator.supervisor import Supervisor
-from evergrid.pipeline.bootstrap import bootstrap, call_off
-from evergrid.pipeline.catching_up import CatchingUp
 from evergrid.pipeline.plan import Plan
-from evergrid.pipeline.session import Session
+from evergrid.pipeline.positions import Places
+from evergrid.pipeline.session import Session, is_local
 
 _SAY_SECONDS = 2.0
 _LOOK_SECONDS = 0.3
@@ -83,11 +83,14 @@ Outcome = Prepared | CalledOff | EvergridError
 class Preparation:
     """Begins at once; `outcome` says when it is over, and how."""
 
-    def __init__(self, task: Task, spark: Session, registry: Registry, say: Say) -> None:
+    def __init__(
+        self, task: Task, spark: Session, pool: QueryPool, registry: Registry, say: Say
+    ) -> None:
         self.task = task
         self.outcome: Outcome | None = None
         self.generation: Generation | None = None
         self._spark = spark
+        self._pool = pool
         self._registry = registry
         self._say = say
         self._off = threading.Event()
@@ -100,11 +103,7 @@ class Preparation:
 
     def call_off(self) -> None:
         """Have it end soon; its outcome is then CalledOff."""
-        if not self._off.is_set() and self.outcome is None:
-            self._off.set()
-            if self.generation is not None:
-                with contextlib.suppress(LinkError):
-                    call_off(self._plan(self.generation))
+        self._off.set()
 
     def _run(self) -> None:
         try:
@@ -120,35 +119,37 @@ class Preparation:
     def _prepared(self) -> Prepared:
         kept = self.task.kept
         if kept is None:
-            return self._go_live(self._with_history())
+            return self._go_live(self._begun())
         find_topics(self.task.settings)
         self._say(f"Going back to generation {kept.number}.")
         generation = generations.begin_again(kept, self.task.cause)
         self._put(generation)
         return self._go_live(generation)
 
-    def _with_history(self) -> Generation:
-        """Steps 1 and 2."""
+    def _begun(self) -> Generation:
+        """Step 1."""
         settings, number = self.task.settings, self.task.number
         found = find_topics(settings)
-        generation = generations.begin(settings, number, found, self.task.cause)
+        others = self._registry.manifest.generations.values()
+        generation = generations.begin(settings, number, found, self.task.cause, others)
         self._put(generation)
-        plan = self._plan(generation)
-        bootstrap(plan, self._tell)
-        self._check()
-        self._patience.ask(lambda: check_readable(plan, self.task.before))
+        # One that it shares a table with may have been removed just before the manifest knew.
+        names = [table.topic for table in generation.tables.values()]
+        if len(topics.describe(settings.kafka.internal, names)) < len(names):
+            raise LinkError("a table that was to be shared has just been removed")
         return generation
 
     def _go_live(self, generation: Generation) -> Prepared:
-        """Steps 3 and 4."""
+        """Steps 2 to 4."""
         plan = self._plan(generation)
-        supervisor = Supervisor(plan, self._say, fresh_at=generations.now())
+        supervisor = Supervisor(plan, self._pool, self._say, fresh_at=generations.now())
         try:
             self._patience.ask(supervisor.start)
-            if supervisor.reading is not None:
-                reading = supervisor.reading
-                self._catch_up(supervisor, self._patience.ask(lambda: CatchingUp(reading)))
-            else:
+            self._catch_up(supervisor)
+            if self.task.kept is None:
+                self._patience.ask(lambda: check_readable(plan, self.task.before))
+            self._write_what_came_meanwhile(supervisor)
+            if not is_local(self.task.settings):
                 self._see_them_stand(supervisor)
             ready = self._patience.ask(lambda: generations.ready(self.task.settings, generation))
             self._patience.ask(lambda: self._put(ready))
@@ -158,39 +159,69 @@ class Preparation:
             raise
         return Prepared(ready, supervisor)
 
-    def _catch_up(self, supervisor: Supervisor, catching_up: CatchingUp) -> None:
-        """Wait until the queries have read what was there; never for ever."""
-        sure, least, moved_at = 0, 0, time.monotonic()
-        while sure < _SURE:
+    def _catch_up(self, supervisor: Supervisor) -> None:
+        """Step 2: wait until micro-batches have read and written all that was there."""
+        ends = self._patience.ask(supervisor.observe)
+        total = supervisor.unread(ends)
+
+        def left() -> int:
+            supervisor.observe()
+            unread = supervisor.unread(ends)
+            if total:
+                done = total - min(total, unread)
+                step = "catching up with the past" if unread else "writing what was read"
+                self._tell(Progress(step, done, total))
+            return 0 if supervisor.is_live else max(1, unread)
+
+        self._await(supervisor, left, sure=1)
+
+    def _write_what_came_meanwhile(self, supervisor: Supervisor) -> None:
+        """Step 3: wait until the output has everything that was there in the beginning of it."""
+        ends: Places = self._patience.ask(supervisor.observe)
+        total = supervisor.left(ends)
+
+        def left() -> int:
+            supervisor.observe()
+            unwritten = supervisor.left(ends)
+            if total:
+                done = total - min(total, unwritten)
+                self._tell(Progress("writing what came meanwhile", done, total))
+            return unwritten
+
+        self._await(supervisor, left, sure=_SURE)
+
+    def _await(self, supervisor: Supervisor, left: Callable[[], int], sure: int) -> None:
+        """Wait until nothing is left, at so many looks in a row; never for ever."""
+        found, least, moved_at = 0, -1, time.monotonic()
+        while found < sure:
             self._check()
             if lost := supervisor.look():
                 raise Unfit(lost)
             before = self._patience.waited
-            left = self._patience.ask(catching_up.left)
+            count = self._patience.ask(left)
             moved_at += self._patience.waited - before  # which was Kafka's time, not the queries'
-            done = catching_up.total - left
-            if catching_up.total:
-                self._tell(Progress("reading what came meanwhile", done, catching_up.total))
-            sure = 0 if left else sure + 1
-            if not left or done > least:
-                least, moved_at = done, time.monotonic()
-            if time.monotonic() - moved_at > _STUCK_SECONDS:
+            found = 0 if count else found + 1
+            if least < 0 or count < least:
+                least, moved_at = count, time.monotonic()
+            if time.monotonic() - moved_at > _STUCK_SECONDS and not supervisor.is_catching_up:
                 raise Unfit(
-                    f"its queries have read nothing for {_STUCK_SECONDS:.0f} seconds",
+                    f"its queries have written nothing for {_STUCK_SECONDS:.0f} seconds",
                     remedy="The log directory's spark.log may say why.",
                 )
-            time.sleep(_LOOK_SECONDS)
+            if found < sure:
+                time.sleep(_LOOK_SECONDS)
 
     def _see_them_stand(self, supervisor: Supervisor) -> None:
-        """On a cluster nobody knows what they have read; but they fall soon if they cannot run."""
+        """On a cluster it is not known what raw tables' queries have read; but they fail soon if
+        they cannot run."""
         until = time.monotonic() + _STAND_SECONDS
         while time.monotonic() < until:
             self._check()
             if lost := supervisor.look():
                 raise Unfit(lost)
-            if fallen := supervisor.fallen:
+            if failed := supervisor.failed:
                 raise LinkError(
-                    f"query {', '.join(fallen)} fell over as soon as it was started",
+                    f"query {', '.join(failed)} failed as soon as it was started",
                     remedy="The log says why; the cluster may have too few free slots.",
                 )
             time.sleep(_LOOK_SECONDS)

@@ -6,7 +6,7 @@ from evergrid.kafka import topics
 from evergrid.model.errors import ConfigError
 from evergrid.model.generation import Generation
 from evergrid.model.source import Edge, Source
-from evergrid.pipeline.bootstrap import has_messages, has_rows
+from evergrid.pipeline.failures import told_plainly
 from evergrid.pipeline.plan import Plan
 
 
@@ -34,4 +34,12 @@ def _is_readable(plan: Plan, source: Source) -> bool:
     are: where nothing was written, the topic itself is looked at."""
     target = plan.generation.tables[source.table]
     written = topics.offsets(plan.settings.kafka.internal, target.topic, Edge.LATEST)
-    return any(written.values()) or has_rows(plan, source) or not has_messages(plan, source)
+    if any(written.values()):
+        return True
+    end = topics.offsets(plan.settings.kafka.source, source.topic, Edge.LATEST)
+    if end == plan.generation.topics[source.name].start:
+        return True
+    with told_plainly("look at the past"):
+        changes = plan.history(source, end)
+        rows = changes.where(changes["topic"] == target.topic)
+        return not rows.isEmpty() or changes.isEmpty()

@@ -11,7 +11,7 @@ import threading
 
 import msgspec
 
-from evergrid.changelog.manifest import Asked, Choices, Manifest
+from evergrid.changelog.manifest import Asked, Choices, Gaps, Manifest
 from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config.settings import Settings
 from evergrid.model.generation import Generation, State
@@ -91,6 +91,13 @@ class Registry:
             if asked != self._manifest.asked:
                 self._writer.asked(asked)
                 self._manifest = msgspec.structs.replace(self._manifest, asked=asked)
+
+    def tell_gaps(self, gaps: Gaps) -> None:
+        """Say what joined tables may lack."""
+        with self._lock:
+            if gaps != self._manifest.gaps:
+                self._writer.gaps(gaps)
+                self._manifest = msgspec.structs.replace(self._manifest, gaps=gaps)
 
     def _show(self, generation: Generation) -> None:
         rows = self._rows.get(generation.number)

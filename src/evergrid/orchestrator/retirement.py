@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 
@@ -10,10 +9,17 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import generations
-from evergrid.orchestrator.decide import failed, interrupted, made_good, orphans, overdue
+from evergrid.orchestrator.decide import (
+    failed,
+    interrupted,
+    made_good,
+    needed_queries,
+    orphans,
+    overdue,
+)
 from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.supervisor import Supervisor
-from evergrid.pipeline.plan import generation_folders
+from evergrid.pipeline.checkpoint import all_checkpoints, remove
 
 _LET_GO_SECONDS = 3.0
 _SWEEP_SECONDS = 10.0
@@ -70,10 +76,11 @@ class Retirement:
             return
         self._sweep_at = time.monotonic() + _SWEEP_SECONDS
         manifest = self._registry.manifest
-        known = {*manifest.generations, busy}
-        for number, folder in generation_folders(self._settings).items():
-            if number not in known:
-                shutil.rmtree(folder, ignore_errors=True)
+        needed = needed_queries(manifest)
+        draining = {supervisor.generation.number for supervisor, _ in self._draining}
+        for query in all_checkpoints(self._settings):
+            if query not in needed and query.generation not in {busy, *draining}:
+                remove(self._settings, query)
         if self._may_have_orphans:
             connection, own = self._settings.kafka.internal, self._settings.internal_topics
             left = orphans(topics.partitions(connection), own.prefix, manifest, busy)
@@ -108,7 +115,7 @@ class Retirement:
         what failed the record."""
         half, whole = interrupted(self._registry.manifest)
         for one in failed(self._registry.manifest):
-            generations.clear(self._settings, one)
+            self._clear(one)
         for one in half:
             self._say(f"Generation {one.number} was not ready when the pipeline ended.")
             self._remove(one)
@@ -123,11 +130,15 @@ class Retirement:
     def _clear_what_was_let_go(self) -> None:
         for generation, due in list(self._clearing):
             if time.monotonic() >= due:
-                generations.clear(self._settings, generation)
+                self._clear(generation)
                 if generation.state is State.GONE:
                     self._registry.forget(generation)
                 self._clearing.remove((generation, due))
 
     def _remove(self, generation: Generation) -> None:
-        generations.clear(self._settings, generation)
+        self._clear(generation)
         self._registry.forget(generation)
+
+    def _clear(self, generation: Generation) -> None:
+        """Remove what it left, but for what another generation needs."""
+        generations.clear(self._settings, generation, self._registry.manifest)

@@ -1,205 +1,181 @@
-"""Watches a running generation: restarts what fell over, and says when it cannot go on.
-
-It also knows since when the generation's tables are old, whatever the reason: a query that is
-down, a source that cannot be reached, or a machine that is too busy.
-"""
+"""Watches a running generation: its queries, its source topics, and how fresh its tables are."""
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Mapping
 
-from evergrid.changelog.manifest import OLD_SECONDS, Behind
-from evergrid.changelog.names import manifest_topic
-from evergrid.kafka import topics
-from evergrid.kafka.topics import TopicInfo, TopicWatch
+from evergrid.changelog.manifest import Behind
+from evergrid.kafka.topics import Edges, TopicInfo, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation
 from evergrid.orchestrator.decide import changed_topic, grown_topics, missing_topics
 from evergrid.orchestrator.generations import now
-from evergrid.pipeline.failures import DISK_FULL, Cause, Failure, cause_of
-from evergrid.pipeline.freshness import Freshness
-from evergrid.pipeline.plan import Plan
-from evergrid.pipeline.reading import Reading
-from evergrid.pipeline.running import RunningQueries
-from evergrid.pipeline.session import is_local
+from evergrid.orchestrator.queries import QueryPool, SupervisedQuery
+from evergrid.pipeline.plan import Plan, QueryId
+from evergrid.pipeline.positions import Freshness, Places
 
 _TOPICS_SECONDS = 5.0
-_LONGEST_WAIT_SECONDS = 30.0
-# A query that falls so often in a row, with Kafka well, has a checkpoint that is damaged in
-# a way nobody has named.
-_MOST_FALLS = 5
-_CALM_SECONDS = 120.0  # a query that ran this long starts again with the shortest wait
-_LEAST_ROOM_BYTES = 64 << 20
-_STEADY_SECONDS = 15.0  # what falls again for the same reason has fallen by then
+_FRESH_SECONDS = 1.0
+# Rows that came later than so long after their messages are said to be old.
+STALE_SECONDS = 6.0
 
 
 class Supervisor:
     """One generation's guard."""
 
-    def __init__(self, plan: Plan, say: Callable[[str], None], fresh_at: int) -> None:
+    def __init__(
+        self, plan: Plan, pool: QueryPool, say: Callable[[str], None], fresh_at: int
+    ) -> None:
         """Its tables had everything at `fresh_at`, in microseconds since the epoch."""
-        self.reading: Reading | None = None  # on a cluster, consumers are on other machines
-        self._freshness: Freshness | None = None
-        self._fresh_at = fresh_at
         self._plan = plan
+        self._pool = pool
         self._say = say
         self._watch = TopicWatch(plan.settings.kafka.source)
-        self._queries = RunningQueries(plan)
-        self._waits: dict[str, float] = {}
-        self._due: dict[str, float] = {}
-        self._falls: dict[str, int] = {}
+        self._fresh_at = fresh_at
+        self._queries: list[SupervisedQuery] = []
+        self._freshness: dict[QueryId, Freshness] = {}
         self._trouble = ""
-        self._next_look = 0.0
+        self._topics_at = self._fresh_look_at = 0.0
         self._partitions: Mapping[str, int] = {}
 
     def start(self) -> None:
         """DataError when its checkpoints are damaged."""
-        if is_local(self._plan.settings):
-            self.reading = Reading(self._plan, self._watch, lambda: self._queries.groups)
-            self._freshness = Freshness(self.reading, self._fresh_at)
         self._partitions = {name: info.partitions for name, info in self._source_topics().items()}
-        self._start_all()
+        self._queries = self._pool.acquire(self._plan)
+        self._freshness = {
+            query.id: Freshness(query.written, self._fresh_at)
+            for query in self._queries
+            if query.is_observed
+        }
 
     @property
     def generation(self) -> Generation:
         return self._plan.generation
 
     @property
-    def fallen(self) -> tuple[str, ...]:
+    def failed(self) -> tuple[str, ...]:
         """Queries that wait to be started again."""
-        return tuple(self._due)
+        return tuple(query.id.name for query in self._queries if query.has_failed)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether all its queries have caught up with the past and run in real-time mode."""
+        return all(query.is_live for query in self._queries)
+
+    @property
+    def is_catching_up(self) -> bool:
+        """Whether a query works in micro-batches, which say little before they end."""
+        return any(query.is_catching_up for query in self._queries)
 
     @property
     def behind(self) -> Behind:
-        """Since when its tables are old, and why; no word of topics, as everyone reads it."""
-        if now() - self._fresh_at < OLD_SECONDS * 1e6:
+        """Since when its tables are old, and why; no word of topics, as everyone reads it.
+
+        Asked by another thread, too.
+        """
+        oldest = now() - int(STALE_SECONDS * 1e6)
+        late = [query for query in self._queries if self._at(query) < oldest]
+        if not late and self._queries:
             return Behind()
+        since = min((self._at(query) for query in late), default=self._fresh_at)
+        tables = () if len(late) == len(self._queries) else tuple(query.table for query in late)
+        return Behind(since, self._why(late), tables)
+
+    def _at(self, query: SupervisedQuery) -> int:
+        freshness = self._freshness.get(query.id)
+        return freshness.at if freshness else self._fresh_at
+
+    def _why(self, late: list[SupervisedQuery]) -> str:
+        left = max((self._left(query) for query in late), default=0)
         if self._trouble:
-            why = "The pipeline cannot read its sources; its log says why."
-        elif self._is_unsteady():
-            why = "A part of the pipeline fell over, and is started again."
-        elif self._freshness and self._freshness.left:
-            why = f"The pipeline has {self._freshness.left:,} messages still to read."
-        else:
-            why = "The pipeline's queries do not answer."
-        return Behind(self._fresh_at, why)
+            return "The pipeline cannot read its sources; its log says why."
+        if any(query.is_unsteady for query in late):
+            return "A part of the pipeline failed, and is started again."
+        if any(not query.is_live for query in late):
+            return f"The pipeline is catching up: {left:,} messages are left."
+        if left:
+            return f"The pipeline has {left:,} messages still to write."
+        return "The pipeline's queries do not answer."
+
+    def _left(self, query: SupervisedQuery) -> int:
+        freshness = self._freshness.get(query.id)
+        return freshness.left if freshness else 0
 
     def look(self) -> str:
-        """Restart what fell over; returns the reason when the generation cannot go on."""
-        lost = self._look_at_queries()
-        if not lost and time.monotonic() >= self._next_look:
-            self._next_look = time.monotonic() + _TOPICS_SECONDS
-            lost = self._look_at_topics()
+        """Restart what failed; returns the reason when the generation cannot go on."""
+        lost = self._pool.look(self._queries)
         if lost:
-            self._queries.stop_all()
+            lost = self._another_topic() or lost
+        elif time.monotonic() >= self._topics_at:
+            self._topics_at = time.monotonic() + _TOPICS_SECONDS
+            lost = self._look_at_topics()
+        if not lost and not self._trouble and time.monotonic() >= self._fresh_look_at:
+            self._fresh_look_at = time.monotonic() + _FRESH_SECONDS
+            self._look_how_fresh()
+        if lost:
+            self.stop()
         return lost
 
+    def observe(self) -> Places:
+        """Find out how far its queries have come; returns the ends of their topics just before."""
+        edges: Edges = self._watch.edges({t for query in self._queries for t in query.topics})
+        self._pool.observe(self._queries, edges)
+        return edges.end
+
+    def left(self, ends: Places) -> int:
+        """How many messages before these ends are still to be written, each counted once."""
+        return sum(
+            max((query.written.left({place: end}) for query in self._observed(place[0])), default=0)
+            for place, end in ends.items()
+        )
+
+    def unread(self, ends: Places) -> int:
+        """How many messages before these ends are still to be read, each counted once."""
+        return sum(
+            max((query.read.left({place: end}) for query in self._observed(place[0])), default=0)
+            for place, end in ends.items()
+        )
+
     def stop(self) -> None:
-        """Stop its queries; their checkpoints stay."""
-        self._queries.stop_all()
+        """Stop its queries, but for those that another generation uses; checkpoints stay."""
+        self._pool.release(self.generation.number)
 
-    def _look_at_queries(self) -> str:
-        for failed in self._queries.failures():
-            if failed.query in self._due:
-                continue  # judged by what was so when it fell
-            failure = self._with_its_cause(failed)
-            if failure.cause is Cause.LOST:
-                told = f"query {failure.query} lost its input or its state ({failure.text})"
-                return self._another_topic() or told
-            self._restart_later(failure)
-        fallen = [name for name, falls in self._falls.items() if falls >= _MOST_FALLS]
-        if fallen and self._is_kafka_well():
-            return f"query {', '.join(fallen)} does not get up again (see spark.log)"
-        for name, due in list(self._due.items()):
-            if time.monotonic() >= due:
-                del self._due[name]
-                self._start(name)
-        return ""
-
-    def _start_all(self) -> None:
-        self._due.clear()
-        for name in self._plan.queries():
-            self._start(name)
-
-    def _start(self, name: str) -> None:
-        try:
-            self._queries.start(name)
-        except LinkError as error:
-            self._restart_later(Failure(name, cause_of(error.what), error.what))
-
-    def _restart_later(self, failure: Failure) -> None:
-        ran = self._queries.seconds_since_start(failure.query)
-        if ran > _CALM_SECONDS:
-            self._waits.pop(failure.query, None)
-            self._falls.pop(failure.query, None)
-        if failure.cause is not Cause.UNWRITTEN:
-            self._falls[failure.query] = self._falls.get(failure.query, 0) + 1
-        last = self._waits.get(failure.query, 0.0)
-        wait = min(_LONGEST_WAIT_SECONDS, 2 * last or 1.0)
-        self._waits[failure.query] = wait
-        self._due[failure.query] = time.monotonic() + wait
-        self._say(f"Query {failure.query} fell over ({failure.text}); again in {wait:.0f} s.")
+    def _observed(self, topic: str) -> list[SupervisedQuery]:
+        return [query for query in self._queries if query.is_observed and topic in query.topics]
 
     def _look_at_topics(self) -> str:
         generation = self._plan.generation
         try:
             found = self._source_topics()
-            missing = missing_topics(generation.sources, found)
-            if not missing:
-                self._look_how_fresh()
         except LinkError as error:
             self._note(f"{error.sentence()} Going on when it is back.")
             return ""
-        if missing:
+        if missing := missing_topics(generation.sources, found):
             self._note(f"Topic {', '.join(missing)} does not exist any more. Waiting for it.")
             return ""
         self._note("")
-        grown = grown_topics(generation, found, self._partitions)
-        if grown:
+        if grown := grown_topics(generation, found, self._partitions):
             self._say(f"Topic {', '.join(grown)} has more partitions: reading them too.")
-            # Only a new batch sees partitions that the running one does not.
-            self._queries.stop_all()
-            self._start_all()
+            self._pool.restart(generation.number)
             self._partitions = {name: info.partitions for name, info in found.items()}
         return changed_topic(generation, found)
 
     def _look_how_fresh(self) -> None:
-        if self._is_unsteady():
-            return  # what it has read it may not have written
-        if self._freshness is None:
-            self._fresh_at = now()
-            return
-        self._freshness.look()
-        self._fresh_at = self._freshness.at
-
-    def _with_its_cause(self, failure: Failure) -> Failure:
-        """Without room on the disk a state cannot even be read, and Spark does not say why."""
-        folder = self._plan.settings.data_dir
-        if shutil.disk_usage(folder).free > _LEAST_ROOM_BYTES:
-            return failure
-        return Failure(failure.query, Cause.UNWRITTEN, f"{DISK_FULL}: {folder}")
-
-    def _is_unsteady(self) -> bool:
-        """Whether a query is down, or was until just now; asked by another thread, too."""
-        return bool(self._due) or any(
-            self._queries.seconds_since_start(name) < _STEADY_SECONDS for name in tuple(self._waits)
-        )
-
-    def _is_kafka_well(self) -> bool:
-        """Whether it is the queries' own fault that they fall; else they begin anew."""
-        if self._trouble:
-            return False
-        settings = self._plan.settings
         try:
-            topics.describe(
-                settings.kafka.internal, [manifest_topic(settings.internal_topics.prefix)]
-            )
-        except LinkError:
-            self._falls.clear()
-            return False
-        return True
+            ends = self.observe()
+        except LinkError as error:
+            self._note(f"{error.sentence()} Going on when it is back.")
+            return
+        at = now()
+        self._fresh_at = at  # of what is not observed, on a cluster
+        for query in self._queries:
+            freshness = self._freshness.get(query.id)
+            if freshness is not None and not query.has_failed:
+                own = {place: end for place, end in ends.items() if place[0] in query.topics}
+                freshness.look(at, own)
+        left = {query.id: self._left(query) for query in self._queries}
+        self._pool.catch_up_what_is_far_behind(left)
 
     def _another_topic(self) -> str:
         """Which topic is another one now, if that is why input was lost."""
@@ -214,7 +190,8 @@ class Supervisor:
             self._say(trouble)
         elif self._trouble and not trouble:
             self._say("Kafka and all source topics are there again.")
-            self._falls.clear()  # those while it was away say nothing of the queries
+            for query in self._queries:
+                query.forgive()  # failures while Kafka was away say nothing of the queries
         self._trouble = trouble
 
     def _source_topics(self) -> dict[str, TopicInfo]:

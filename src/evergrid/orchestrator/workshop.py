@@ -10,8 +10,7 @@ from evergrid.kafka.jars import Jars
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import Generation
 from evergrid.orchestrator.decide import slots_of, slots_to_open, too_large
-from evergrid.pipeline.checkpoint import belongs
-from evergrid.pipeline.plan import generation_folder, join_query
+from evergrid.orchestrator.generations import has_checkpoints
 from evergrid.pipeline.session import Session, end_session, is_alive, is_local, open_session
 
 _RESTART = (
@@ -60,12 +59,8 @@ class Workshop:
             raise ConfigError(reason, remedy=_RESTART if helps else _CONFIGURE)
 
     def has_checkpoints(self, generation: Generation) -> bool:
-        """Whether each join's checkpoint is there. Ingest has no state to lose."""
-        folder = generation_folder(self._settings, generation.number)
-        queries = map(join_query, generation.joins.values())
-        return belongs(folder, generation) and all(
-            (folder / query / "metadata").exists() for query in queries
-        )
+        """Whether each query's checkpoint is there."""
+        return has_checkpoints(self._settings, generation)
 
     def check(self) -> None:
         """LinkError when Spark's process has ended by itself."""
