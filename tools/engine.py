@@ -97,7 +97,7 @@ def compiler_version() -> str:
     """Such as 17.0.15; empty when there is no compiler."""
     try:
         done = subprocess.run([javac(), "-version"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.CalledProcessError, EvergridError):
         return ""
     found = re.search(r"javac (\S+)", done.stdout + done.stderr)
     return found[1] if found else ""

@@ -1,6 +1,5 @@
 package evergrid.engine;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** A growable byte buffer, so that writing a message makes no garbage. */
@@ -62,14 +61,10 @@ public final class Bytes {
     }
   }
 
-  /** Writes `text` as a JSON text, or null. */
+  /** Writes `text` as a JSON text. */
   public void text(String text) {
-    if (text == null) {
-      put(Json.NULL);
-    } else {
-      byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
-      text(utf8, 0, utf8.length);
-    }
+    byte[] utf8 = Json.bytes(text);
+    text(utf8, 0, utf8.length);
   }
 
   /** Writes UTF-8 as a JSON text: in quotes, with escapes only where JSON asks for them. */

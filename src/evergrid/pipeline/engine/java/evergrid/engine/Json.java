@@ -2,7 +2,7 @@ package evergrid.engine;
 
 import java.nio.charset.StandardCharsets;
 
-/** What can be said of JSON's bytes without a position in them. */
+/** Helpers for the bytes of JSON: escapes, UTF-8, nesting. */
 final class Json {
   static final byte[] NULL = bytes("null");
   static final byte[] TRUE = bytes("true");

@@ -119,7 +119,7 @@ final class JsonScanner {
     return true;
   }
 
-  /** Moves past NaN or Infinity, which are no JSON but common enough to be named. */
+  /** Moves past NaN or Infinity: not JSON, but common enough that the reason names them. */
   boolean skipsConstant() {
     next();
     return skips(CONSTANTS[0]) || skips(CONSTANTS[1]) || skips(CONSTANTS[2]);
@@ -226,7 +226,7 @@ final class JsonScanner {
   /** Moves past a name. */
   String name() {
     expect('"');
-    int from = at--;
+    int from = at--; // back to the quote
     text();
     return string(from, at - 1);
   }

@@ -10,7 +10,8 @@ import java.util.Map;
 
 /**
  * Reads the messages of one source by docs/messages.md: each is a row, or has a flaw that says why
- * it goes to quarantine. What it tells is of the last message. Not for several threads.
+ * it goes to quarantine. Its answers are about the message that was read last. Each thread needs a
+ * reader of its own.
  */
 public final class Reader {
   private static final int KEPT = 100; // readers of one thread, so that old generations' go
@@ -155,9 +156,8 @@ public final class Reader {
       return "empty value";
     }
     int limit = spec.messageBytes();
-    return value.length <= limit
-        ? null
-        : "too large: " + value.length + " bytes, limit " + limit;
+    boolean fits = value.length <= limit;
+    return fits ? null : "too large: " + value.length + " bytes, limit " + limit;
   }
 
   /** Reads the fields by their types; returns what is wrong with them, null if nothing is. */
@@ -228,7 +228,7 @@ public final class Reader {
     return Arrays.equals(message.text, message.from, message.to, word, 0, word.length);
   }
 
-  /** Digits in quotes are no time: whether they are a year or an epoch would be a guess. */
+  /** Digits in quotes are not a time: whether they are a year or an epoch would be a guess. */
   private String timestamp(int index, Kind kind) {
     long micros = Times.NONE;
     if (kind == Kind.TEXT) {
