@@ -46,15 +46,6 @@ _FIXED: Mapping[str, str] = {
     # How long the real-time shuffle waits for more rows before it sends what it has; with its
     # default of 50 ms a row takes three times as long.
     "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "5",
-    # Above this many keys in a batch Spark would sort instead of hash, at twice the cost.
-    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "1000000",
-    # Whole stages of our expressions are larger than Java ever compiles to machine code, or
-    # takes at all; operators that are generated one by one start sooner and run faster.
-    "spark.sql.codegen.wholeStage": "false",
-    # These two look for filters between tables in files; on our large expressions they look
-    # for tens of seconds, and Kafka has nothing to skip.
-    "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
-    "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
     # The other kind asks a process of its own, `readlink`, about each file that it puts in place.
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming."
     "checkpointing.FileSystemBasedCheckpointFileManager",
