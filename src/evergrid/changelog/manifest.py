@@ -4,8 +4,11 @@ A compacted topic with one partition. Keys: ``generation:N`` for each generation
 ``current`` for the number that screens show, ``system`` for the tables that belong to no
 generation, ``pulse`` for the pipeline's sign of life, ``choices`` for what may be asked for,
 ``asked`` for what control messages have changed so far, ``numbered`` for the highest number that
-a generation ever had. A null value under ``generation:N``
-says that it is gone.
+a generation ever had, ``gaps`` for what joined tables may lack. A null value under
+``generation:N`` says that it is gone.
+
+Several generations may name the same changelog: a source's table goes on in the next generation
+if the source is the same. Its ready offsets may be later there.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ _PULSE = b"pulse"
 _CHOICES = b"choices"
 _ASKED = b"asked"
 _NUMBERED = b"numbered"
+_GAPS = b"gaps"
 _GENERATION = b"generation:"
 
 
@@ -45,11 +49,17 @@ OLD_SECONDS = 30.0  # what has not been brought up to date for so long is said t
 class Behind(msgspec.Struct, frozen=True):
     """Since when the tables lack something, in microseconds since the epoch, and a sentence.
 
-    An empty sentence: they have everything, as far as the pipeline knows.
+    An empty sentence: they have everything, as far as the pipeline knows. `tables` are the names
+    of those that are behind; empty: all tables of the generation.
     """
 
     since: int = 0
     why: str = ""
+    tables: tuple[str, ...] = ()
+
+    def covers(self, table: str) -> bool:
+        """Whether this table of the generation lacks something."""
+        return bool(self.why) and (not self.tables or table in self.tables)
 
 
 class Pulse(msgspec.Struct, frozen=True):
@@ -57,6 +67,30 @@ class Pulse(msgspec.Struct, frozen=True):
 
     at: int
     behind: Behind = Behind()
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """Rows that a joined table may lack, and why.
+
+    reason     a `GapReason` value; a newer pipeline may have others
+    messages   how many messages were left out of the join so far
+    keys       join keys that are affected, as text: the newest, at most `MAX_GAP_KEYS`
+    since      when the first was left out, in microseconds since the epoch
+    """
+
+    reason: str
+    messages: int
+    keys: tuple[str, ...]
+    since: int
+
+
+MAX_GAP_KEYS = 20
+
+
+class Gaps(msgspec.Struct, frozen=True):
+    """What is missing, by the changelog topic of the joined table."""
+
+    topics: Mapping[str, tuple[Gap, ...]] = {}
 
 
 class Choices(msgspec.Struct, frozen=True):
@@ -103,6 +137,7 @@ class Manifest(msgspec.Struct, frozen=True):
     choices: Choices = Choices()
     asked: Asked = Asked()
     highest: int = 0
+    gaps: Gaps = Gaps()
 
     @property
     def current_generation(self) -> Generation | None:
@@ -133,6 +168,7 @@ _pulses = msgspec.json.Decoder(Pulse)
 _choices = msgspec.json.Decoder(Choices)
 _asked = msgspec.json.Decoder(Asked)
 _numbered = msgspec.json.Decoder(Numbered)
+_gaps = msgspec.json.Decoder(Gaps)
 
 
 def encode_generation(generation: Generation) -> tuple[bytes, bytes]:
@@ -167,6 +203,10 @@ def encode_numbered(highest: int) -> tuple[bytes, bytes]:
     return _NUMBERED, msgspec.json.encode(Numbered(highest))
 
 
+def encode_gaps(gaps: Gaps) -> tuple[bytes, bytes]:
+    return _GAPS, msgspec.json.encode(gaps)
+
+
 def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
     """The manifest after one more record; an unknown key is a newer version's and is kept out."""
     if key == _CURRENT and value is not None:
@@ -182,6 +222,8 @@ def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
         return msgspec.structs.replace(manifest, asked=_asked.decode(value))
     if key == _NUMBERED and value is not None:
         return msgspec.structs.replace(manifest, highest=_numbered.decode(value).highest)
+    if key == _GAPS and value is not None:
+        return msgspec.structs.replace(manifest, gaps=_gaps.decode(value))
     if key.startswith(_GENERATION):
         number = int(key.removeprefix(_GENERATION))
         others = {n: g for n, g in manifest.generations.items() if n != number}

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from evergrid.changelog import manifest
 from evergrid.changelog.codec import Row
-from evergrid.changelog.manifest import Asked, Behind, Choices
+from evergrid.changelog.manifest import Asked, Behind, Choices, Gaps
 from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
@@ -105,6 +105,14 @@ class ManifestWriter:
     def numbered(self, highest: int) -> None:
         """Say which numbers have been used."""
         self._write(*manifest.encode_numbered(highest))
+
+    def gaps(self, gaps: Gaps) -> None:
+        """Say what joined tables may lack; all of them, since this replaces the record before.
+
+        Every reader is told of each record, so write one when something changed, and no more
+        often than a heartbeat.
+        """
+        self._write(*manifest.encode_gaps(gaps))
 
     def forget(self, number: int) -> None:
         """Say that a generation is gone."""
