@@ -138,6 +138,13 @@ class Watching:
         self.hub.place(name, shown.store, generation)
         self.hub.condition(name, LIVE)
 
+    def share(self, name: str = "made") -> None:
+        """Another generation that has the very same table."""
+        shown = self.tables[name]
+        shown.generation += 1
+        shown.remember()
+        self.hub.place(name, shown.store, shown.generation)
+
     def withdraw(self, name: str = "made") -> None:
         del self.tables[name]
         self.hub.withdraw(name)

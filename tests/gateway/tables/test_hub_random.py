@@ -37,6 +37,7 @@ class Anything:
 
     def run(self) -> None:
         actions = [self._open, self._open, self._come_back, self._move, self._close, self._place]
+        actions += [self._share]
         actions += [self._change] * 3 + [self._publish] * 3 + [self._withdraw]
         for _ in range(self.rng.randrange(5, 30)):
             self.rng.choice(actions)()
@@ -93,6 +94,10 @@ class Anything:
     def _place(self) -> None:
         table = self.rng.choice([TABLE, TABLE, OTHER])
         self.watching.place(table, self._rows(table, 40))
+
+    def _share(self) -> None:
+        if "made" in self.watching.tables:
+            self.watching.share()
 
     def _withdraw(self) -> None:
         if "made" in self.watching.tables and self.rng.random() < 0.5:

@@ -41,6 +41,11 @@ def followed(generation: int, table: Table = TABLE) -> Followed:
     return Followed(key, TableTopic(table, topic, 1), generation)
 
 
+def shared(one: Followed, generation: int) -> Followed:
+    """The same changelog, as a table of another generation."""
+    return msgspec.structs.replace(one, generation=generation)
+
+
 def manifest(current: int | None, *tables: Followed, switched: int = 0) -> Manifest:
     generations = {
         one.generation: Generation(
@@ -267,6 +272,66 @@ def test_another_contract_for_the_same_changelog_is_another_table(keeping: Keepi
     keeping.reached[again.key] = Reached(2, 2)
     keeping.turn()
     assert keeping.shown() == ["0:2"]
+
+
+def test_a_table_that_two_generations_share_is_kept_once_and_goes_on_under_the_new_number(
+    keeping: Keeping,
+) -> None:
+    first = keeping.tables[0]
+    store = keeping.keeper.store("made")
+    bytes_before = keeping.info().bytes
+    second = shared(first, 2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.turn()
+    assert keeping.keeper.store("made") is store, "never loaded twice"
+    assert keeping.info().bytes == bytes_before
+    assert keeping.info().generation == 2
+    assert keeping.shown() == ["0:1", "0:2"]
+    frames = [(f.header.generation, f.header.rows) for f in keeping.viewer.frames]
+    assert frames == [(1, 2), (2, 2)], "one full window, and nothing empty before it"
+    keeping.apply(second, row(3))
+    assert keeping.shown() == ["0:1", "0:2", "0:3"]
+    keeping.tables, keeping.current = [first], 1  # and back
+    keeping.turn()
+    assert keeping.keeper.store("made") is store
+    assert keeping.info().generation == 1
+    assert keeping.shown() == ["0:1", "0:2", "0:3"]
+
+
+def test_a_shared_table_takes_the_new_number_when_it_has_what_was_there_at_ready(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = shared(keeping.tables[0], 2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.reached[second.key] = Reached(2, 3)
+    keeping.turn()
+    assert (keeping.state(), keeping.info().generation) == (Live.LIVE, 1)
+    assert keeping.shown() == ["0:1", "0:2"], "it goes on as it was"
+    assert keeping.keeper.ready
+    later = time.time_ns() + 31_000_000_000
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time_ns", lambda: later)
+        keeping.keeper.look()
+    keeping.watching.settle()
+    assert keeping.state() is Live.STALE, "it lacks what the current one had"
+    keeping.apply(second, row(3))
+    keeping.reached[second.key] = Reached(3, 3)
+    keeping.turn()
+    assert (keeping.state(), keeping.info().generation) == (Live.LIVE, 2)
+    assert keeping.shown() == ["0:1", "0:2", "0:3"]
+
+
+def test_a_shared_table_is_not_left_behind_when_its_first_generation_is_forgotten(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = shared(keeping.tables[0], 2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.turn()  # of generation 1 there is no record any more
+    later = time.time_ns() + 31_000_000_000
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    keeping.keeper.look()
+    keeping.watching.settle()
+    assert (keeping.state(), keeping.shown()) == (Live.LIVE, ["0:1", "0:2"])
 
 
 def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
