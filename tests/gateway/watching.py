@@ -138,12 +138,13 @@ class Watching:
         self.hub.place(name, shown.store, generation)
         self.hub.condition(name, LIVE)
 
-    def share(self, name: str = "made") -> None:
-        """Another generation that has the very same table."""
-        shown = self.tables[name]
-        shown.generation += 1
+    def share(self, earlier: Shown | None = None, *, name: str = "made") -> None:
+        """Another generation that has the very same table, or an earlier one's."""
+        shown = self.tables[name] = earlier or self.tables[name]
+        shown.generation = shown.states[-1].generation + 1
         shown.remember()
         self.hub.place(name, shown.store, shown.generation)
+        self.hub.condition(name, LIVE)
 
     def withdraw(self, name: str = "made") -> None:
         del self.tables[name]

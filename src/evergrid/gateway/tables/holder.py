@@ -82,9 +82,10 @@ class Holder:
         return self._shown is not None and self._shown.store is store
 
     def has_moved_on_from(self, pane: Pane) -> bool:
-        """Whether the pane's newest state is of the generation before."""
-        shown = self._shown
-        return shown is not None and pane.is_of_another(shown.store, shown.generation)
+        """Whether the pane's newest state is of the generation before, or forgotten."""
+        if self._shown is None:
+            return False
+        return pane.publication is None or pane.is_of_another(self._shown.store)
 
     @property
     def nbytes(self) -> int:
@@ -100,6 +101,8 @@ class Holder:
             self._shown = msgspec.structs.replace(self._shown, generation=generation)
             self._coming = None
             self.dirty, self.due = True, 0.0
+            for pane in self.panes.values():
+                pane.forget()
         elif self._coming is not None and self._coming.store is store:
             self._coming = msgspec.structs.replace(self._coming, generation=generation)
         else:

@@ -54,7 +54,8 @@ class Pane:
         total = len(view)
         start = self.window.start(total)
         slots = view.between(start, start + self.window.limit)
-        before = None if self.is_of_another(store, generation) else self.publication
+        same_store = store is self._store
+        before = self.publication if same_store else None
         unchanged = store.stamps(slots) <= self._tick
         self.late = False
         if before is not None and np.array_equal(slots, self._slots) and unchanged.all():
@@ -93,11 +94,9 @@ class Pane:
         self._told_at = moment.now
         return self.publication
 
-    def is_of_another(self, store: TableStore, generation: int) -> bool:
-        """Whether there is a state, and it is not of this store under this generation's number."""
-        if self.publication is None:
-            return False
-        return self._store is not store or self.publication.header.generation != generation
+    def is_of_another(self, store: TableStore) -> bool:
+        """Whether there is a state, and it is not of this store."""
+        return self._store is not None and self._store is not store
 
     def forget(self) -> None:
         """Begin anew: whoever looks when there are rows again gets them all."""
