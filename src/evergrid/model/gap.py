@@ -18,9 +18,9 @@ class GapReason(enum.Enum):
         """In a few words, for a longer sentence."""
         return _LABELS[self]
 
-    @property
-    def sentence(self) -> str:
-        return _SENTENCES[self]
+    def sentence(self, join: str = "<name>") -> str:
+        """What happened, with the settings of this join."""
+        return _SENTENCES[self].format(join=join)
 
 
 _LABELS = {
@@ -31,8 +31,8 @@ _LABELS = {
 }
 
 _SENTENCES = {
-    GapReason.HISTORY: "A key has more messages than joins.<name>.history keeps.",
-    GapReason.PAIRS: "A message has more pairs than joins.<name>.pairs allows.",
+    GapReason.HISTORY: "A key has more messages than joins.{join}.history keeps.",
+    GapReason.PAIRS: "A message has more pairs than joins.{join}.pairs allows.",
     GapReason.MEMORY: "A key is over its memory limit.",
     GapReason.STATE: "The state of the join was lost.",
 }

@@ -324,7 +324,6 @@ def test_going_back_to_a_table_that_is_still_shown_makes_no_view_anew() -> None:
     first.remember()
     watching.hub.place("made", first.store, first.generation)
     watching.collect()
-    assert late.told.state is Live.LIVE
     watching.settle()
     for one in (viewer, other, late):
         watching.assert_current(one)

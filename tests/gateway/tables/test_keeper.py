@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import time
 import weakref
+from collections.abc import Mapping
 
 import msgspec
 import pytest
 
 from evergrid.changelog.feed import Followed, Key, Reached
-from evergrid.changelog.manifest import Behind, Manifest
+from evergrid.changelog.manifest import Behind, Gap, Gaps, Manifest
 from evergrid.gateway.tables.deliveries import TableInfo
 from evergrid.gateway.tables.hub import Hub, Pace
 from evergrid.gateway.tables.keeper import Keeper, Situation
@@ -78,9 +79,15 @@ class Keeping:
     def hub(self) -> Hub:
         return self.watching.hub
 
-    def turn(self, down: str = "", pulse: int = 0, behind: Behind = Behind()) -> None:
+    def turn(
+        self,
+        down: str = "",
+        pulse: int = 0,
+        behind: Behind = Behind(),
+        gaps: Mapping[str, tuple[Gap, ...]] | None = None,
+    ) -> None:
         known = manifest(self.current, *self.tables, switched=self.switched)
-        known = Manifest(known.generations, known.current, known.system, pulse, behind)
+        known = msgspec.structs.replace(known, pulse=pulse, behind=behind, gaps=Gaps(gaps or {}))
         self.keeper.turn(Situation(tuple(self.tables), dict(self.reached), known, down))
         self.watching.settle()
 
@@ -363,6 +370,65 @@ def test_a_pipeline_that_is_behind_makes_its_tables_stale_since_then(keeping: Ke
     keeping.turn(pulse=NOW + 1)
     assert keeping.state() is Live.LIVE
     assert keeping.keeper.pipeline().health is Health.LIVE
+
+
+def test_one_slow_join_makes_only_its_own_table_stale(keeping: Keeping) -> None:
+    why = "The join has 5 messages still to read."
+    keeping.turn(pulse=NOW, behind=Behind(NOW - 40, why, ("final_ui",)))
+    assert keeping.state() is Live.LIVE, "another table is behind"
+    assert keeping.keeper.pipeline().health is Health.BEHIND
+    keeping.turn(pulse=NOW + 1, behind=Behind(NOW - 40, why, ("made", "final_ui")))
+    assert keeping.viewer.told is not None
+    told = keeping.viewer.told
+    assert (told.state, told.message, told.since) == (Live.STALE, why, NOW - 40)
+
+
+GAP = Gap("history", 7, ("u1", "u2"), NOW)
+WARNING = "Rows may be missing or show an older match for 2 keys (u1, u2): history limit."
+
+
+def test_a_table_with_gaps_stays_live_and_says_what_it_may_lack(keeping: Keeping) -> None:
+    topic = keeping.tables[0].key.topic
+    frames = len(keeping.viewer.frames)
+    keeping.turn(gaps={topic: (GAP,)})
+    assert keeping.viewer.told is not None
+    assert (keeping.viewer.told.state, keeping.viewer.told.message) == (Live.LIVE, WARNING)
+    assert keeping.shown() == ["0:1", "0:2"]
+    assert len(keeping.viewer.frames) == frames, "its rows are what they were"
+    assert (keeping.info().message, keeping.info().gaps) == (WARNING, (GAP,))
+    keeping.turn(gaps={topic: (GAP,)}, down="Kafka does not answer.")
+    assert keeping.state() is Live.STALE
+    assert keeping.viewer.told.message.endswith(f"when it is back. {WARNING}")
+    keeping.turn()
+    assert (keeping.state(), keeping.viewer.told.message) == (Live.LIVE, "")
+    assert keeping.info().gaps == ()
+
+
+def test_gaps_are_those_of_the_changelog_that_is_shown(keeping: Keeping) -> None:
+    second = followed(2)
+    gaps = {second.key.topic: (GAP,)}
+    keeping.tables, keeping.current = [*keeping.tables, second], 2
+    keeping.turn(gaps=gaps)
+    assert keeping.info().gaps == (), "the one before is still shown"
+    assert keeping.keeper.notices == []
+    keeping.apply(second, row(9))
+    keeping.reached[second.key] = Reached(1, 1)
+    keeping.turn(gaps=gaps)
+    assert (keeping.info().message, keeping.info().gaps) == (WARNING, (GAP,))
+
+
+def test_each_reason_for_gaps_is_logged_once(keeping: Keeping) -> None:
+    topic = keeping.tables[0].key.topic
+    more = msgspec.structs.replace(GAP, messages=8)
+    for gaps in ((GAP,), (GAP,), (more,), (more, Gap("memory", 1, ("u9",), NOW))):
+        keeping.turn(gaps={topic: gaps})
+    first, second = keeping.keeper.notices
+    assert first.startswith("Table made: rows may be missing or show an older match: history limit")
+    assert "memory limit" in second
+    assert "u9" not in second, "keys are data"
+    keeping.turn()
+    keeping.turn(gaps={topic: (GAP,)})
+    assert len(keeping.keeper.notices) == 3, "it is a new one, after there was none"
 
 
 def test_retention_takes_the_oldest_and_viewers_see_them_go() -> None:

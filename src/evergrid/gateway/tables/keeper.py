@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evergrid.changelog.feed import Followed, Key, Reached
-from evergrid.changelog.manifest import OLD_SECONDS, Manifest
+from evergrid.changelog.manifest import OLD_SECONDS, Gap, Manifest
 from evergrid.gateway.tables.deliveries import TableInfo
+from evergrid.gateway.tables.gaps import gap_log_line, gap_warning
 from evergrid.gateway.tables.hub import Condition, Hub, no_such_table
 from evergrid.gateway.tables.pipeline import PipelineInfo, pipeline_info
 from evergrid.gateway.tables.rate import Rate
@@ -77,7 +78,9 @@ class Keeper:
         self._situation = Situation()
         self._fresh_at = 0
         self._pulse_at = time.monotonic()
+        self._logged_gaps: set[tuple[str, str]] = set()  # changelog topic and reason
         self.rows_applied = 0
+        self.notices: list[str] = []  # for the log of whoever runs this
 
     @property
     def ready(self) -> bool:
@@ -121,6 +124,7 @@ class Keeper:
         tables = self._situation.manifest.tables()
         for name in {*self._shown, *tables, *self._hub.awaited()}:
             self._hub.condition(name, self._condition(name))
+        self._log_gaps()
 
     def apply(self, key: Key, segments: Sequence[Segment]) -> None:
         """Have one table follow its changelog."""
@@ -209,15 +213,10 @@ class Keeper:
 
     def _condition(self, name: str) -> Condition:
         situation = self._situation
-        shown = name in self._shown
-        trouble = self._trouble()
-        if trouble and shown:
-            return Condition(Live.STALE, f"{trouble} Going on when it is back.", self._fresh_at)
-        behind = situation.manifest.behind
-        if shown and behind.covers(name) and name not in situation.manifest.system:
-            return Condition(Live.STALE, behind.why, behind.since)
-        if shown:
-            return self._left_behind(name) or Condition(Live.LIVE, "")
+        if name in self._shown:
+            condition = self._freshness(name)
+            words = (condition.message, gap_warning(self._gaps(name)))
+            return msgspec.structs.replace(condition, message=" ".join(filter(None, words)))
         if name not in situation.manifest.tables():
             down = Condition(Live.WAITING, f"{situation.down} Going on when it is back.")
             return down if situation.down else no_such_table(name)
@@ -227,6 +226,36 @@ class Keeper:
             return Condition(Live.LOADING, situation.down or "The table is about to be loaded.")
         text = f"Loading: {reached.done:,} of {reached.total:,} changes."
         return Condition(Live.LOADING, situation.down or text, 0, reached.done, reached.total)
+
+    def _freshness(self, name: str) -> Condition:
+        """Whether a table that is shown has everything that its pipeline could give it."""
+        if trouble := self._trouble():
+            return Condition(Live.STALE, f"{trouble} Going on when it is back.", self._fresh_at)
+        manifest = self._situation.manifest
+        if manifest.behind.covers(name) and name not in manifest.system:
+            return Condition(Live.STALE, manifest.behind.why, manifest.behind.since)
+        return self._left_behind(name) or Condition(Live.LIVE, "")
+
+    def _gaps(self, name: str) -> tuple[Gap, ...]:
+        """What the table that is shown may lack for good: those of its own changelog alone."""
+        shown = self._shown.get(name)
+        gaps = self._situation.manifest.gaps.topics
+        return gaps.get(shown.key.topic, ()) if shown else ()
+
+    def _log_gaps(self) -> None:
+        """Each reason once for each changelog, not each message that is left out."""
+        manifest = self._situation.manifest
+        self._logged_gaps = {one for one in self._logged_gaps if one[0] in manifest.gaps.topics}
+        for name, shown in self._shown.items():
+            for gap in self._gaps(name):
+                if (one := (shown.key.topic, gap.reason)) not in self._logged_gaps:
+                    self._logged_gaps.add(one)
+                    self.notices.append(gap_log_line(name, self._join_of(name), gap))
+
+    def _join_of(self, name: str) -> str:
+        generation = self._situation.manifest.generations.get(self._shown[name].generation)
+        joins = generation.joins.values() if generation else ()
+        return next((join.name for join in joins if join.table == name), "<name>")
 
     def _left_behind(self, name: str) -> Condition | None:
         """How a table of an earlier generation is, while the current one's is loaded.
@@ -287,4 +316,5 @@ class Keeper:
             views=self._hub.views_of(name),
             done=condition.done,
             total=condition.total,
+            gaps=self._gaps(name),
         )
