@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from evergrid.changelog.feed import Feed, Followed, News, Reached
@@ -17,6 +18,7 @@ from evergrid.testing.handwritten import HandwrittenPipeline
 
 LIMIT = 120.0
 TABLE = "final_ui"
+RAW = "users_ui"
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +173,88 @@ def test_the_one_before_goes_on_until_all_of_the_current_one_is_read(settings: S
     assert seen.is_complete(new.topic)
     seen.until(lambda: len(seen.ids[new.topic]) >= 50)
     assert len({*seen.ids[new.topic]}) == 50, "what was read is not read again"
+    seen.feed.close()
+
+
+def test_a_changelog_that_two_generations_share_is_read_once_and_goes_on_under_the_new_number(
+    settings: Settings,
+) -> None:
+    pipeline = HandwrittenPipeline(settings)
+    first = pipeline.prepare(1)
+    users, old = first.tables[RAW], first.tables[TABLE]
+    pipeline.write(users, "0:1", {})
+    pipeline.switch(first)
+    second = pipeline.prepare(2, sharing=first)
+    new = second.tables[TABLE]
+    assert second.tables[RAW].topic == users.topic
+    seen = Seen(settings)
+    seen.until(lambda: all(seen.is_complete(it.topic) for it in (users, old, new)))
+    before = seen.followed(users.topic)
+    assert before is not None
+    assert before.generation == 1, "a coming generation does not take it before the switch"
+    pipeline.write(users, "0:2", {})
+    pipeline.switch(second)
+    pipeline.become(first, State.RETIRING)
+    seen.until(lambda: seen.news.manifest.current == 2 and seen.followed(old.topic) is None)
+    after = seen.followed(users.topic)
+    assert after is not None
+    assert (after.key, after.generation) == (before.key, 2)
+    assert seen.is_complete(users.topic)
+    pipeline.remove(first, sharing=second)
+    pipeline.write(users, "0:3", {})
+    seen.until(lambda: len(seen.ids[users.topic]) >= 3)
+    assert seen.ids[users.topic] == ["0:1", "0:2", "0:3"], "what was read is not read again"
+    after = seen.followed(users.topic)
+    assert after is not None
+    assert (after.key, after.generation) == (before.key, 2)
+    seen.feed.close()
+
+
+def test_the_current_generation_does_not_wait_for_what_a_coming_one_has_at_ready(
+    settings: Settings,
+) -> None:
+    pipeline = HandwrittenPipeline(settings)
+    first = pipeline.prepare(1)
+    users = first.tables[RAW].topic
+    pipeline.switch(first)
+    second = pipeline.prepare(2, sharing=first)
+    later = msgspec.structs.replace(second.tables[RAW], ready_offsets={0: 1})
+    ready = msgspec.structs.replace(second, tables={**second.tables, RAW: later})
+    pipeline.become(ready, State.READY)
+    seen = Seen(settings)
+    seen.until(lambda: seen.is_complete(users))
+    assert seen.reached(users) == Reached(0, 0)
+    pipeline.switch(second, incomplete=RAW)
+    seen.until(lambda: seen.news.manifest.current == 2)
+    assert seen.reached(users) == Reached(0, 1), "now it counts"
+    seen.feed.close()
+
+
+def test_going_back_reads_only_what_is_not_shared(settings: Settings) -> None:
+    pipeline = HandwrittenPipeline(settings)
+    first = pipeline.prepare(1)
+    users, old = first.tables[RAW], first.tables[TABLE]
+    pipeline.write(users, "0:1", {})
+    pipeline.write(old, "0:1", {})
+    pipeline.switch(first)
+    second = pipeline.prepare(2, sharing=first)
+    seen = Seen(settings)
+    seen.until(lambda: seen.is_complete(old.topic) and seen.is_complete(users.topic))
+    pipeline.switch(second)
+    pipeline.become(first, State.RETIRING)
+    seen.until(lambda: seen.followed(old.topic) is None)
+    pipeline.become(first, State.PREPARING)
+    seen.until(lambda: seen.is_complete(old.topic))
+    one = seen.followed(users.topic)
+    assert one is not None
+    assert one.generation == 2
+    pipeline.switch(first)
+    pipeline.become(second, State.RETIRING)
+    seen.until(lambda: seen.followed(second.tables[TABLE].topic) is None)
+    one = seen.followed(users.topic)
+    assert one is not None
+    assert one.generation == 1
+    assert seen.ids == {users.topic: ["0:1"], old.topic: ["0:1", "0:1"]}
     seen.feed.close()
 
 

@@ -6,15 +6,20 @@ import msgspec
 
 from evergrid.changelog.manifest import (
     Asked,
+    Behind,
     Choices,
+    Gap,
+    Gaps,
     Manifest,
     apply,
     encode_asked,
     encode_choices,
     encode_current,
+    encode_gaps,
     encode_generation,
     encode_gone,
     encode_numbered,
+    encode_pulse,
     encode_system,
 )
 from evergrid.config import load
@@ -91,3 +96,40 @@ def test_progress_changes_nothing_that_is_to_be_read() -> None:
     assert apply(before, *encode_generation(telling)).same_tables(before)
     failed = msgspec.structs.replace(ready, state=State.FAILED)
     assert not apply(before, *encode_generation(failed)).same_tables(before)
+
+
+def test_a_table_that_generations_share_stays_named_when_one_of_them_is_gone() -> None:
+    first = full_generation()
+    later = {
+        name: msgspec.structs.replace(target, ready_offsets={0: 9})
+        for name, target in first.tables.items()
+    }
+    second = msgspec.structs.replace(first, number=3, tables=later)
+    manifest = Manifest()
+    for record in (encode_generation(first), encode_current(2), encode_generation(second)):
+        manifest = apply(manifest, *record)
+    assert manifest.tables() == first.tables, "a coming one changes nothing before the switch"
+    switched = apply(manifest, *encode_current(3))
+    assert switched.tables() == later
+    assert not switched.same_tables(manifest), "its number and its ready offsets are others"
+    assert apply(switched, *encode_gone(2)).tables() == later
+
+
+def test_gaps_come_back_whole_and_change_nothing_that_is_to_be_read() -> None:
+    gaps = Gaps({"evergrid.g2.final_ui": (Gap("history", 3, ("u1", "u2"), 5),)})
+    manifest = apply(Manifest(), *encode_gaps(gaps))
+    assert manifest.gaps == gaps
+    assert manifest.same_tables(Manifest())
+    assert apply(manifest, *encode_gaps(Gaps())) == Manifest()
+
+
+def test_which_tables_are_behind_comes_back_and_may_be_left_out() -> None:
+    behind = Behind(7, "why", ("final_ui",))
+    manifest = apply(Manifest(), *encode_pulse(9, behind))
+    assert (manifest.pulse, manifest.behind) == (9, behind)
+    assert behind.covers("final_ui")
+    assert not behind.covers("users_ui")
+    older = apply(Manifest(), b"pulse", b'{"at": 9, "behind": {"since": 7, "why": "why"}}')
+    assert older.behind == Behind(7, "why")
+    assert older.behind.covers("users_ui"), "one that names none means all"
+    assert not Behind().covers("users_ui")

@@ -252,6 +252,15 @@ def test_it_says_since_when_the_rows_are_stale(
     following.until(lambda _, err: "users_ui is live." in err)
 
 
+def test_it_says_what_live_rows_may_lack(tail: Callable[..., Tail], gateway: LocalGateway) -> None:
+    following = tail(TABLE)
+    following.until_started()
+    gateway.say(TABLE, Live.LIVE, "Rows may be missing.")
+    following.until(lambda _, err: "users_ui is live. Rows may be missing." in err)
+    gateway.say(TABLE, Live.LIVE)
+    following.until(lambda _, err: "users_ui is live.\n" in err)
+
+
 def test_a_new_generation_is_said_and_goes_on_with_what_is_newer(
     tail: Callable[..., Tail], gateway: LocalGateway
 ) -> None:

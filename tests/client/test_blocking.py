@@ -15,6 +15,7 @@ from collections.abc import Callable
 import pytest
 
 import evergrid
+from evergrid.changelog.manifest import Gap
 from evergrid.client import ChangeKind, Live, Patience
 from evergrid.client.errors import Closed, Denied, Rejected, Unreachable
 from evergrid.testing.gateway import LocalGateway
@@ -57,6 +58,39 @@ def test_tables_snapshots_windows_and_changes(gateway: LocalGateway) -> None:
             gateway.upsert("users_ui", [person(3, age=4)])
             assert next(changes).kind is ChangeKind.REMOVED
             assert changes.newest.total == 0
+
+
+def test_what_live_rows_may_lack_is_in_the_message(gateway: LocalGateway) -> None:
+    warning = "Rows may be missing or show an older match for 1 key (u1): history limit."
+    gateway.call(lambda: gateway.engine.gaps.update(users_ui=(Gap("history", 3, ("u1",), 5),)))
+    with evergrid.connect(gateway.address, gateway.secret) as client:
+        (told,) = client.table("users_ui").gaps
+        assert (told.reason, told.messages, told.keys, told.since) == ("history", 3, ("u1",), 5)
+        with client.windows("users_ui") as windows:
+            assert until(windows, lambda window: window.live).message == ""
+            gateway.say("users_ui", Live.LIVE, warning)
+            window = until(windows, lambda window: window.message == warning)
+            assert window.live
+            assert window.rows.num_rows == 10
+        with client.windows("users_ui", limit=3) as windows:
+            assert until(windows, lambda window: window.live).message == warning
+
+
+def test_a_table_that_generations_share_goes_on_without_a_change(gateway: LocalGateway) -> None:
+    with (
+        evergrid.connect(gateway.address, gateway.secret) as client,
+        client.windows("users_ui") as windows,
+        client.changes("users_ui") as changes,
+    ):
+        before = until(windows, lambda window: window.live)
+        for _ in range(10):
+            assert next(changes).kind is ChangeKind.ADDED
+        gateway.share("users_ui", 2)
+        after = until(windows, lambda window: window.generation == 2)
+        assert (after.live, after.rows.equals(before.rows)) == (True, True)
+        gateway.upsert("users_ui", [person(3, name="Ann")])
+        change = next(changes)
+        assert (change.kind, change.id) == (ChangeKind.UPDATED, "0:3"), "and nothing before"
 
 
 def test_waiting_has_a_limit_and_loses_nothing(gateway: LocalGateway) -> None:

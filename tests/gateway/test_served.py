@@ -14,12 +14,13 @@ import pytest
 import yaml
 
 from evergrid.changelog.codec import Row
+from evergrid.changelog.manifest import Gap
 from evergrid.config import load
 from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.control import Verdict
-from evergrid.model.generation import Generation, TableTopic
+from evergrid.model.generation import Generation, State, TableTopic
 from evergrid.protocol.codes import Code
 from evergrid.protocol.frames import Kind
 from evergrid.testing.handwritten import HandwrittenPipeline
@@ -243,6 +244,39 @@ def test_a_hundred_that_come_and_go_leave_no_view_behind(stage: Stage) -> None:
 def metrics(stage: Stage) -> bytes:
     with calling(stage) as caller:
         return caller.ask("/metrics").body
+
+
+def test_only_the_join_changes_and_readers_of_its_sources_see_no_blank(stage: Stage) -> None:
+    joined = stage.generation.tables["final_ui"].topic
+    with calling(stage) as caller:
+        caller.log_in()
+        caller.open(1, TABLE, limit=5)
+        before = caller.watch()
+        second = stage.pipeline.prepare(2, sharing=stage.generation)
+        stage.pipeline.switch(second)
+        stage.pipeline.become(stage.generation, State.RETIRING)
+        after = caller.watch()
+        assert (before.header.generation, after.header.generation) == (1, 2)
+        assert after.header.kind is Kind.FULL
+        assert ids(after) == ids(before)
+        stage.write(3, "Ann")
+        assert caller.watch().header.kind is Kind.DIFFERENCE
+
+    def figures() -> dict[str, dict[str, int]]:
+        with calling(stage) as caller:
+            listed = json.loads(caller.ask("/api/tables").body)["tables"]
+            return {table["name"]: table for table in listed}
+
+    wait_until(lambda: figures()["final_ui"]["generation"] == 2, "the new join")
+    changes = figures()[TABLE]["changes"]
+    stage.pipeline.remove(stage.generation, sharing=second)
+    stage.pipeline.miss(second.tables["final_ui"], Gap("history", 4, ("U1",), START))
+    said = "Table final_ui: rows may be missing or show an older match: history limit."
+    stage.process.wait_for_words(said, START_SECONDS)
+    assert "U1" not in stage.process.said()
+    wait_until(lambda: bool(figures()["final_ui"]["gaps"]), "its gap")
+    assert figures()[TABLE]["changes"] == changes, "nothing was loaded a second time"
+    assert joined != second.tables["final_ui"].topic
 
 
 def test_it_stops_when_asked_and_tells_its_clients(stage: Stage, tmp_path: Path) -> None:

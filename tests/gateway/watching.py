@@ -138,6 +138,14 @@ class Watching:
         self.hub.place(name, shown.store, generation)
         self.hub.condition(name, LIVE)
 
+    def share(self, earlier: Shown | None = None, *, name: str = "made") -> None:
+        """Another generation that has the very same table, or an earlier one's."""
+        shown = self.tables[name] = earlier or self.tables[name]
+        shown.generation = shown.states[-1].generation + 1
+        shown.remember()
+        self.hub.place(name, shown.store, shown.generation)
+        self.hub.condition(name, LIVE)
+
     def withdraw(self, name: str = "made") -> None:
         del self.tables[name]
         self.hub.withdraw(name)

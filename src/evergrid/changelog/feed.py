@@ -41,7 +41,11 @@ class Key(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Followed(msgspec.Struct, frozen=True):
-    """One changelog that is read; generation 0 for tables that belong to none."""
+    """One changelog that is read; generation 0 for tables that belong to none.
+
+    Several generations may name it. It is read once, as the table of the current one if that
+    names it, and its number becomes another at a switch while its key stays.
+    """
 
     key: Key
     target: TableTopic
@@ -175,13 +179,15 @@ class Feed:
 
     def _has_become_whole(self) -> bool:
         """Whether the last of the current generation has just been read."""
-        current = self._manifest.current
-        if current == self._whole or current is None:
+        current = self._manifest.current_generation
+        if current is None or current.number == self._whole:
             return False
-        keys = [one.key for one in self._followed.values() if one.generation == current]
-        if not keys or not all(self._reached(key).complete for key in keys):
-            return False
-        self._whole = current
+        # Also those that are not there yet: of its tables, the shared ones are complete at once.
+        for target in current.tables.values():
+            followed = self._followed.get(target.topic)
+            if followed is None or not self._reached(followed.key).complete:
+                return False
+        self._whole = current.number
         return True
 
     def _follows_too_much(self) -> bool:
@@ -282,10 +288,13 @@ class Feed:
         """The changelogs worth reading, by topic: with their generation, 0 for those of none.
 
         A coming one's before anybody sees it; the one before, until nobody sees it any more.
+        Where several name the same changelog, the current one's word counts: what is on screens
+        must not wait for a coming one's ready offsets, nor change its number before the switch.
         """
         manifest = self._manifest
         wanted = {target.topic: (target, 0) for target in manifest.system.values()}
-        for number, one in manifest.generations.items():
+        for number in sorted(manifest.generations, key=lambda it: (it == manifest.current, it)):
+            one = manifest.generations[number]
             if number in (manifest.current, self._whole) or one.state in _COMING:
                 wanted |= {target.topic: (target, number) for target in one.tables.values()}
         return wanted

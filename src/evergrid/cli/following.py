@@ -48,6 +48,7 @@ class Following:
         self._look: Look | None = None
         self._shown: LiveWindow | None = None
         self._state: Live | None = None
+        self._warning = ""
         self._not_before = 0.0
 
     def step(self) -> None:
@@ -136,13 +137,16 @@ class Following:
     def _tell(self, window: LiveWindow) -> None:
         """Say how the table is, when that changed."""
         before, self._state = self._state, window.state
-        if before is window.state:
-            return
         table, message = self._wish.table, printable(window.message)
+        warned, self._warning = self._warning, message if window.live else ""
+        if before is window.state and warned == self._warning:
+            return
         if window.state is Live.STALE:
             self._printer.note(f"{table} is stale{_since(window)} and goes on by itself: {message}")
         elif window.state is not Live.LIVE:
             self._printer.note(f"{table}: {message}")
+        elif message:
+            self._printer.note(f"{table} is live. {message}")
         elif before is not None:
             self._printer.note(f"{table} is live.")
 

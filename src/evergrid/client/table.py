@@ -14,6 +14,21 @@ from evergrid.protocol.messages import Live
 from evergrid.store.column import arrow_type
 
 
+class TableGap(msgspec.Struct, frozen=True):
+    """Rows that a joined table may lack, and why.
+
+    reason     `history`, `pairs`, `memory` or `state`; a newer gateway may have others
+    messages   how many messages were left out of the join so far
+    keys       join keys that are affected, the newest
+    since      when the first was left out, in microseconds since the epoch
+    """
+
+    reason: str
+    messages: int
+    keys: tuple[str, ...] = ()
+    since: int = 0
+
+
 class TableDescription(msgspec.Struct, frozen=True):
     """A table: what is in it, how much, how fresh."""
 
@@ -28,6 +43,7 @@ class TableDescription(msgspec.Struct, frozen=True):
     lag_seconds: float = 0.0
     newest: int = 0
     since: int = 0
+    gaps: tuple[TableGap, ...] = ()
 
     @property
     def schema(self) -> pa.Schema:

@@ -32,7 +32,7 @@ class LiveWindow(msgspec.Struct, frozen=True):
     sequence     of this state; 0 while nothing has come yet
     time         when the gateway took this state
     state        `live`, or `waiting` for a table that is not there, `loading` it, `stale`
-    message      the state as a sentence for people
+    message      the state as a sentence for people; while live, what the rows may lack, or empty
     stale_since  while stale: when the rows were last known to be fresh
     """
 

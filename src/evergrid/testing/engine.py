@@ -12,7 +12,7 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.changelog.batches import RowReader
-from evergrid.changelog.manifest import Manifest
+from evergrid.changelog.manifest import Gap, Manifest
 from evergrid.gateway.tables.deliveries import Deliver, Load, TableInfo, Ticket
 from evergrid.gateway.tables.export import Export
 from evergrid.gateway.tables.hub import Condition, Hub, Pace
@@ -41,6 +41,7 @@ class LocalEngine:
         self._stores: dict[str, TableStore] = {}
         self._changes: dict[str, int] = {}
         self._states: dict[str, Condition] = {}
+        self.gaps: dict[str, tuple[Gap, ...]] = {}  # by table
         self._generations: dict[str, int] = {}
         self._deliver: Deliver | None = None
         self._timer: asyncio.Task[None] | None = None
@@ -110,6 +111,12 @@ class LocalEngine:
         self._upsert(store, rows)
         self.hub.place(table.name, store, generation)
         self.say(table.name, Condition(Live.LIVE, ""))
+
+    def share(self, name: str, generation: int) -> None:
+        """Another generation that has the very same table."""
+        self._generations[name] = generation
+        self.hub.place(name, self._stores[name], generation)
+        self._soon()
 
     def withdraw(self, name: str) -> None:
         del self._stores[name]
@@ -183,4 +190,5 @@ class LocalEngine:
             views=self.hub.views_of(name),
             done=condition.done,
             total=condition.total,
+            gaps=self.gaps.get(name, ()),
         )

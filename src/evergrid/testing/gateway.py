@@ -158,6 +158,10 @@ class LocalGateway:
     def place(self, table: Table, rows: NewRows = (), generation: int = 1) -> None:
         self.call(lambda: self.engine.place(table, rows, generation))
 
+    def share(self, name: str, generation: int) -> None:
+        """Another generation that has the very same table."""
+        self.call(lambda: self.engine.share(name, generation))
+
     def withdraw(self, name: str) -> None:
         self.call(lambda: self.engine.withdraw(name))
 

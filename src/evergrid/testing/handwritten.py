@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from evergrid.changelog.codec import Row
-from evergrid.changelog.manifest import Behind, Choices
+from evergrid.changelog.manifest import Behind, Choices, Gap, Gaps
 from evergrid.changelog.names import (
     changelog_spec,
     control_spec,
@@ -67,6 +67,10 @@ class HandwrittenPipeline:
         """A sign of life, or what is left of one from a while ago."""
         self._manifest.pulse(time.time_ns() // 1000 - round(ago_seconds * 1e6), Behind())
 
+    def miss(self, target: TableTopic, *gaps: Gap) -> None:
+        """Say that a joined table may lack rows."""
+        self._manifest.gaps(Gaps({target.topic: gaps}))
+
     def judge(
         self,
         place: tuple[int, int],
@@ -97,11 +101,14 @@ class HandwrittenPipeline:
         """How far a preparation is."""
         self._manifest.generation(msgspec.structs.replace(generation, progress=progress))
 
-    def prepare(self, number: int) -> Generation:
-        """A generation with empty changelogs, not current yet."""
+    def prepare(self, number: int, *, sharing: Generation | None = None) -> Generation:
+        """A generation with empty changelogs, not current yet; its sources' tables are those of
+        the one that it is `sharing` them with."""
         settings = self._settings
         tables = settings.generation_tables()
         placed = {table.name: self._placed(number, table) for table in tables}
+        if sharing is not None:
+            placed |= {t.name: sharing.tables[t.name] for t in settings.raw_tables()}
         topics.create(self._connection, [self._spec(table) for table in placed.values()])
         generation = Generation(
             number=number,
@@ -133,9 +140,11 @@ class HandwrittenPipeline:
         self._manifest.generation(changed)
         return changed
 
-    def remove(self, generation: Generation) -> None:
-        """Delete its topics and forget it."""
-        topics.delete(self._connection, [table.topic for table in generation.tables.values()])
+    def remove(self, generation: Generation, *, sharing: Generation | None = None) -> None:
+        """Delete its topics and forget it, but for those that the other one has too."""
+        kept = {table.topic for table in sharing.tables.values()} if sharing else set()
+        gone = {table.topic for table in generation.tables.values()} - kept
+        topics.delete(self._connection, sorted(gone))
         self._manifest.forget(generation.number)
 
     def write(self, target: TableTopic, row_id: str, row: Row | None) -> None:

@@ -12,6 +12,7 @@ import msgspec
 import pyarrow as pa
 import pytest
 
+from evergrid.changelog.manifest import Gap
 from evergrid.protocol.messages import Live
 from evergrid.testing.gateway import LIMITS, LocalGateway
 from tests.gateway.caller import Answer, Caller, calling, wait_until
@@ -57,6 +58,37 @@ def test_tables_are_listed_with_what_one_wants_to_know(gateway: LocalGateway) ->
         "role": "data",
     }
     assert json.loads(ask(gateway, "/api/tables/people").body) == table
+
+
+def test_gaps_are_told_to_those_who_may_read_the_table(gateway: LocalGateway) -> None:
+    other = gateway.new_key("other", ["other_*"])
+    gateway.call(lambda: gateway.engine.gaps.update(people=(Gap("history", 3, ("u1",), 5),)))
+    told = {"reason": "history", "messages": 3, "keys": ["u1"], "since": 5}
+    metric = b'evergrid_join_gaps_messages{table="people",reason="history"} 3'
+    try:
+        (table,) = json.loads(ask(gateway, "/api/tables").body)["tables"]
+        assert table["gaps"] == [told]
+        assert metric in ask(gateway, "/metrics").body
+        bearer = f"Bearer {other}"
+        wait_until(
+            lambda: ask(gateway, "/api/tables", Authorization=bearer).status == 200, "the key"
+        )
+        for path in ("/api/tables", "/api/tables/people", "/metrics", "/api/pipeline"):
+            body = ask(gateway, path, Authorization=bearer).body
+            assert b"u1" not in body
+            assert b'"history"' not in body
+    finally:
+        gateway.call(gateway.engine.gaps.clear)
+    (table,) = json.loads(ask(gateway, "/api/tables").body)["tables"]
+    assert table["gaps"] == []
+
+
+def test_the_description_has_every_field_of_a_table(gateway: LocalGateway) -> None:
+    described = json.loads(ask(gateway, "/openapi.json", Authorization="").body)
+    (table,) = json.loads(ask(gateway, "/api/tables").body)["tables"]
+    schemas = described["components"]["schemas"]
+    assert set(schemas["Table"]["properties"]) == set(table)
+    assert set(schemas["Gap"]["properties"]) == set(Gap.__struct_fields__)
 
 
 def test_rows_come_as_json(gateway: LocalGateway) -> None:

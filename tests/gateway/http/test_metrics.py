@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+from evergrid.changelog.manifest import Gap
 from evergrid.gateway.http.counts import Counts
 from evergrid.gateway.http.metrics import Situation, metrics
 from evergrid.gateway.http.pulse import BUCKETS, Delays
@@ -31,6 +32,7 @@ def situation() -> Situation:
         views=1,
         done=0,
         total=0,
+        gaps=(Gap("history", 12, ("u1",), 1), Gap("state", 1, (), 2)),
     )
     counts = Counts()
     counts.ended[Code.TOO_SLOW] = 3
@@ -59,6 +61,8 @@ def test_what_one_looks_for_is_there() -> None:
         'evergrid_table_changes_total{table="people"} 9',
         'evergrid_table_lag_seconds{table="people"} 0.25',
         'evergrid_table_state{table="people",state="live"} 1',
+        'evergrid_join_gaps_messages{table="people",reason="history"} 12',
+        'evergrid_join_gaps_messages{table="people",reason="state"} 1',
         'evergrid_table_state{table="people",state="stale"} 0',
         "evergrid_view_cpu_seconds_total 0.5",
         "evergrid_subscribers 3",

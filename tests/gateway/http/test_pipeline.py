@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from evergrid.changelog.manifest import Choices, Manifest
+from evergrid.changelog.manifest import Behind, Choices, Manifest
 from evergrid.config import load
-from evergrid.gateway.http.pipeline import HIDDEN_ERROR
+from evergrid.gateway.http.pipeline import HIDDEN_DELAY, HIDDEN_ERROR
 from evergrid.model.generation import Generation, Progress, State, TableTopic, Times
 from evergrid.testing.gateway import LocalGateway
 from tests.gateway.caller import calling
@@ -129,6 +129,23 @@ def test_a_key_for_nothing_of_it_sees_that_it_runs(gateway: LocalGateway) -> Non
     assert (shown["state"], shown["current"]) == ("live", 2)
     for word in ("users", "accounts", "final"):
         assert word not in json.dumps(shown)
+
+
+def test_who_may_not_read_the_table_that_is_behind_is_not_told_of_it(tmp_path: Path) -> None:
+    running = LocalGateway(tmp_path)
+    running.new_key("users", ["users_*"])
+    running.new_key("final", ["final_ui"])
+    behind = Behind(5, "final_ui has messages still to read.", ("final_ui",))
+    running.engine.manifest = msgspec.structs.replace(MANIFEST, behind=behind)
+    with running:
+        assert (ask(running)["state"], ask(running)["message"]) == ("behind", behind.why)
+        assert ask(running, "final")["message"] == behind.why
+        shown = ask(running, "users")
+        assert (shown["state"], shown["message"]) == ("live", "The pipeline runs.")
+        both = msgspec.structs.replace(behind, tables=("final_ui", "users_ui"))
+        running.engine.manifest = msgspec.structs.replace(MANIFEST, behind=both)
+        shown = ask(running, "users")
+        assert (shown["state"], shown["message"]) == ("behind", HIDDEN_DELAY)
 
 
 def test_no_key_no_answer(gateway: LocalGateway) -> None:

@@ -247,3 +247,102 @@ def test_a_query_that_the_table_it_waited_for_cannot_answer_is_told_so() -> None
     assert viewer.told is not None
     assert viewer.told.state is Live.WAITING
     assert "there is no column 'nothing'" in viewer.told.message
+
+
+def test_a_table_that_two_generations_share_goes_on_under_the_new_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watching = three_rows()
+    viewer = watching.open(ALL, TOP)
+    watching.settle()
+    told = viewer.told
+    made: list[object] = []
+    monkeypatch.setattr("evergrid.gateway.tables.holder.View", lambda *of: made.append(of))
+    watching.share()
+    assert not watching.hub.grow(), "its view is there already"
+    watching.settle()
+    watching.assert_current(viewer)
+    kinds = [(f.header.generation, f.header.kind, f.header.rows) for f in viewer.frames]
+    assert kinds == [(1, Kind.FULL, 3), (2, Kind.FULL, 3)]
+    assert viewer.told is told, "it was live all the time"
+    assert made == []
+    watching.upsert(rows(4))
+    watching.settle()
+    assert viewer.frames[-1].header.kind is Kind.DIFFERENCE
+    assert viewer.frames[-1].header.generation == 2
+    watching.assert_current(viewer)
+
+
+def test_who_has_seen_the_new_number_sees_the_old_one_in_no_window() -> None:
+    watching = three_rows()
+    one, other = watching.open(ALL, Window(0, 2)), watching.open(ALL, Window(1, 2))
+    watching.settle()
+    watching.share()
+    watching.move(one, Window(1, 2))
+    late = watching.open(ALL, Window(0, 2))
+    back = watching.open(ALL, Window(1, 2), other.frames[-1].header.sequence, again=True)
+    for viewer in (one, other, late, back):
+        viewer.take()
+        assert viewer.frames[-1].header.generation == 2
+    watching.settle()
+    for viewer in (one, other, late, back):
+        watching.assert_current(viewer)
+    assert [f.header.generation for f in other.frames] == [1, 2], "it was sent once"
+
+
+def test_a_view_that_is_being_made_takes_the_number_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watching = three_rows()
+    making.make_small(monkeypatch)
+    viewer = watching.open(ALL, TOP)
+    watching.settle()
+    watching.place(TABLE, rows(*range(10, 30)))
+    watching.hub.grow()
+    watching.share()
+    watching.settle()
+    watching.assert_current(viewer)
+    assert [f.header.generation for f in viewer.frames] == [1, 3]
+
+
+def test_going_back_to_a_table_that_is_still_shown_makes_no_view_anew() -> None:
+    watching = three_rows()
+    backwards = Query("made", order=(OrderBy("offset", descending=True),))
+    viewer, other = watching.open(ALL, TOP), watching.open(backwards, TOP)
+    watching.settle()
+    first = watching.tables["made"]
+    watching.place(TABLE, rows(11))
+    watching.hub.grow()
+    watching.pass_time(1.0)
+    watching.publish()
+    viewer.take()
+    assert viewer.ids() == ["0:11"]
+    late = watching.open(backwards, TOP)
+    assert late.told is not None
+    assert late.told.state is Live.LOADING, "the other view is still to follow"
+    watching.tables["made"] = first
+    first.remember()
+    watching.hub.place("made", first.store, first.generation)
+    watching.collect()
+    watching.settle()
+    for one in (viewer, other, late):
+        watching.assert_current(one)
+    assert {f.header.generation for f in other.frames} == {1}
+    watching.place(TABLE, rows(*range(21, 27)))
+    watching.hub.grow()
+    watching.move(late, Window(1, 2))  # as one who looks at old rows, it may look around
+    late.take()
+    assert late.ids() == ["0:2", "0:1"]
+
+
+def test_a_shared_table_has_one_store() -> None:
+    watching = three_rows()
+    viewer = watching.open(ALL, TOP)
+    watching.settle()
+    store = watching.tables["made"].store
+    before = watching.hub.view_bytes()
+    watching.share()
+    assert watching.hub.view_bytes() == before, "no second view, not even for a while"
+    watching.settle()
+    assert watching.tables["made"].store is store
+    watching.assert_current(viewer)

@@ -14,6 +14,7 @@ from evergrid.views.query import Query
 from tests.gateway.watching import (
     OTHER,
     TABLE,
+    Shown,
     Viewer,
     Watching,
     random_rows,
@@ -34,9 +35,11 @@ class Anything:
         self.queries = [self._query() for _ in range(5)]
         self.windows = [making.random_window(self.rng) for _ in range(4)]
         self.past: list[Viewer] = []
+        self.earlier: list[Shown] = []
 
     def run(self) -> None:
         actions = [self._open, self._open, self._come_back, self._move, self._close, self._place]
+        actions += [self._share]
         actions += [self._change] * 3 + [self._publish] * 3 + [self._withdraw]
         for _ in range(self.rng.randrange(5, 30)):
             self.rng.choice(actions)()
@@ -93,6 +96,12 @@ class Anything:
     def _place(self) -> None:
         table = self.rng.choice([TABLE, TABLE, OTHER])
         self.watching.place(table, self._rows(table, 40))
+        self.earlier.append(self.watching.tables["made"])
+
+    def _share(self) -> None:
+        """Once more what is shown, or what was shown before."""
+        if "made" in self.watching.tables:
+            self.watching.share(self.rng.choice([None, *self.earlier[-2:]]))
 
     def _withdraw(self) -> None:
         if "made" in self.watching.tables and self.rng.random() < 0.5:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import time
 import weakref
+from collections.abc import Mapping
 
 import msgspec
 import pytest
 
 from evergrid.changelog.feed import Followed, Key, Reached
-from evergrid.changelog.manifest import Behind, Manifest
+from evergrid.changelog.manifest import Behind, Gap, Gaps, Manifest
 from evergrid.gateway.tables.deliveries import TableInfo
 from evergrid.gateway.tables.hub import Hub, Pace
 from evergrid.gateway.tables.keeper import Keeper, Situation
@@ -39,6 +40,11 @@ def followed(generation: int, table: Table = TABLE) -> Followed:
     topic = f"g{generation}.{table.name}"
     key = Key(topic, f"id {topic}", table)
     return Followed(key, TableTopic(table, topic, 1), generation)
+
+
+def shared(one: Followed, generation: int) -> Followed:
+    """The same changelog, as a table of another generation."""
+    return msgspec.structs.replace(one, generation=generation)
 
 
 def manifest(current: int | None, *tables: Followed, switched: int = 0) -> Manifest:
@@ -73,9 +79,15 @@ class Keeping:
     def hub(self) -> Hub:
         return self.watching.hub
 
-    def turn(self, down: str = "", pulse: int = 0, behind: Behind = Behind()) -> None:
+    def turn(
+        self,
+        down: str = "",
+        pulse: int = 0,
+        behind: Behind = Behind(),
+        gaps: Mapping[str, tuple[Gap, ...]] | None = None,
+    ) -> None:
         known = manifest(self.current, *self.tables, switched=self.switched)
-        known = Manifest(known.generations, known.current, known.system, pulse, behind)
+        known = msgspec.structs.replace(known, pulse=pulse, behind=behind, gaps=Gaps(gaps or {}))
         self.keeper.turn(Situation(tuple(self.tables), dict(self.reached), known, down))
         self.watching.settle()
 
@@ -269,6 +281,66 @@ def test_another_contract_for_the_same_changelog_is_another_table(keeping: Keepi
     assert keeping.shown() == ["0:2"]
 
 
+def test_a_table_that_two_generations_share_is_kept_once_and_goes_on_under_the_new_number(
+    keeping: Keeping,
+) -> None:
+    first = keeping.tables[0]
+    store = keeping.keeper.store("made")
+    bytes_before = keeping.info().bytes
+    second = shared(first, 2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.turn()
+    assert keeping.keeper.store("made") is store, "never loaded twice"
+    assert keeping.info().bytes == bytes_before
+    assert keeping.info().generation == 2
+    assert keeping.shown() == ["0:1", "0:2"]
+    frames = [(f.header.generation, f.header.rows) for f in keeping.viewer.frames]
+    assert frames == [(1, 2), (2, 2)], "one full window, and nothing empty before it"
+    keeping.apply(second, row(3))
+    assert keeping.shown() == ["0:1", "0:2", "0:3"]
+    keeping.tables, keeping.current = [first], 1  # and back
+    keeping.turn()
+    assert keeping.keeper.store("made") is store
+    assert keeping.info().generation == 1
+    assert keeping.shown() == ["0:1", "0:2", "0:3"]
+
+
+def test_a_shared_table_takes_the_new_number_when_it_has_what_was_there_at_ready(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = shared(keeping.tables[0], 2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.reached[second.key] = Reached(2, 3)
+    keeping.turn()
+    assert (keeping.state(), keeping.info().generation) == (Live.LIVE, 1)
+    assert keeping.shown() == ["0:1", "0:2"], "it goes on as it was"
+    assert keeping.keeper.ready
+    later = time.time_ns() + 31_000_000_000
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time_ns", lambda: later)
+        keeping.keeper.look()
+    keeping.watching.settle()
+    assert keeping.state() is Live.STALE, "it lacks what the current one had"
+    keeping.apply(second, row(3))
+    keeping.reached[second.key] = Reached(3, 3)
+    keeping.turn()
+    assert (keeping.state(), keeping.info().generation) == (Live.LIVE, 2)
+    assert keeping.shown() == ["0:1", "0:2", "0:3"]
+
+
+def test_a_shared_table_is_not_left_behind_when_its_first_generation_is_forgotten(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = shared(keeping.tables[0], 2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.turn()  # of generation 1 there is no record any more
+    later = time.time_ns() + 31_000_000_000
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    keeping.keeper.look()
+    keeping.watching.settle()
+    assert (keeping.state(), keeping.shown()) == (Live.LIVE, ["0:1", "0:2"])
+
+
 def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
     keeping: Keeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +370,65 @@ def test_a_pipeline_that_is_behind_makes_its_tables_stale_since_then(keeping: Ke
     keeping.turn(pulse=NOW + 1)
     assert keeping.state() is Live.LIVE
     assert keeping.keeper.pipeline().health is Health.LIVE
+
+
+def test_one_slow_join_makes_only_its_own_table_stale(keeping: Keeping) -> None:
+    why = "The join has 5 messages still to read."
+    keeping.turn(pulse=NOW, behind=Behind(NOW - 40, why, ("final_ui",)))
+    assert keeping.state() is Live.LIVE, "another table is behind"
+    assert keeping.keeper.pipeline().health is Health.BEHIND
+    keeping.turn(pulse=NOW + 1, behind=Behind(NOW - 40, why, ("made", "final_ui")))
+    assert keeping.viewer.told is not None
+    told = keeping.viewer.told
+    assert (told.state, told.message, told.since) == (Live.STALE, why, NOW - 40)
+
+
+GAP = Gap("history", 7, ("u1", "u2"), NOW)
+WARNING = "Rows may be missing or show an older match for 2 keys (u1, u2): history limit."
+
+
+def test_a_table_with_gaps_stays_live_and_says_what_it_may_lack(keeping: Keeping) -> None:
+    topic = keeping.tables[0].key.topic
+    frames = len(keeping.viewer.frames)
+    keeping.turn(gaps={topic: (GAP,)})
+    assert keeping.viewer.told is not None
+    assert (keeping.viewer.told.state, keeping.viewer.told.message) == (Live.LIVE, WARNING)
+    assert keeping.shown() == ["0:1", "0:2"]
+    assert len(keeping.viewer.frames) == frames, "its rows are what they were"
+    assert (keeping.info().message, keeping.info().gaps) == (WARNING, (GAP,))
+    keeping.turn(gaps={topic: (GAP,)}, down="Kafka does not answer.")
+    assert keeping.state() is Live.STALE
+    assert keeping.viewer.told.message.endswith(f"when it is back. {WARNING}")
+    keeping.turn()
+    assert (keeping.state(), keeping.viewer.told.message) == (Live.LIVE, "")
+    assert keeping.info().gaps == ()
+
+
+def test_gaps_are_those_of_the_changelog_that_is_shown(keeping: Keeping) -> None:
+    second = followed(2)
+    gaps = {second.key.topic: (GAP,)}
+    keeping.tables, keeping.current = [*keeping.tables, second], 2
+    keeping.turn(gaps=gaps)
+    assert keeping.info().gaps == (), "the one before is still shown"
+    assert keeping.keeper.notices == []
+    keeping.apply(second, row(9))
+    keeping.reached[second.key] = Reached(1, 1)
+    keeping.turn(gaps=gaps)
+    assert (keeping.info().message, keeping.info().gaps) == (WARNING, (GAP,))
+
+
+def test_each_reason_for_gaps_is_logged_once(keeping: Keeping) -> None:
+    topic = keeping.tables[0].key.topic
+    more = msgspec.structs.replace(GAP, messages=8)
+    for gaps in ((GAP,), (GAP,), (more,), (more, Gap("memory", 1, ("u9",), NOW))):
+        keeping.turn(gaps={topic: gaps})
+    first, second = keeping.keeper.notices
+    assert first.startswith("Table made: rows may be missing or show an older match: history limit")
+    assert "memory limit" in second
+    assert "u9" not in second, "keys are data"
+    keeping.turn()
+    keeping.turn(gaps={topic: (GAP,)})
+    assert len(keeping.keeper.notices) == 3, "it is a new one, after there was none"
 
 
 def test_retention_takes_the_oldest_and_viewers_see_them_go() -> None:

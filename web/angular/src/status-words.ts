@@ -28,6 +28,7 @@ const QUESTION_CODES: ReadonlySet<string> = new Set([
 export function statusWords(status: TableStatus): StatusWords {
   switch (status.state) {
     case 'live':
+      if (status.warning) return { label: 'Live, with gaps', icon: 'live', tone: 'warn' };
       return { label: 'Live', icon: 'live', tone: 'good' };
     case 'connecting':
       return { label: 'Connecting', icon: 'wait', tone: 'calm' };

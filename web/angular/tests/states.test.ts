@@ -65,6 +65,19 @@ test('stale rows stay, marked, with since when', async () => {
   await until(() => !isOld());
 });
 
+test('what live rows may lack is said above them, and they are not pale', async () => {
+  stand = await Stand.live(house);
+  const message = 'Rows may be missing or show an older match for 1 key (u1): history limit.';
+  await house.call('say', 'ledger', 'live', message);
+  await stand.sees('status', 'Live, with gaps');
+  expect(stand.banner).toBe(message);
+  expect(isOld()).toBe(false);
+  expect(stand.cell(0, 'name').innerText).toBe('Person 0');
+  await house.call('say', 'ledger', 'live');
+  await stand.sees('status', 'Live');
+  await until(() => stand.banner === '');
+});
+
 test('rows of a lost connection stay, marked, until it is back', async () => {
   stand = await Stand.live(house);
   await house.network('refuse');

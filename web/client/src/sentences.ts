@@ -82,7 +82,7 @@ function saidStatus(table: string, said: State): TableStatus {
     case 'waiting':
       return { state: 'waiting', message, ...(said.code ? { code: said.code } : {}) };
     default:
-      return { state: said.state, message };
+      return { state: said.state, message, ...(said.message ? { warning: true } : {}) };
   }
 }
 

@@ -104,6 +104,8 @@ export interface TableStatus {
   readonly state: TableState;
   /** A sentence for people, never empty. */
   readonly message: string;
+  /** Whether rows that are live may not be all there are: the message says which and why. */
+  readonly warning?: boolean;
   /** Milliseconds since 1970. */
   readonly since?: number;
   readonly done?: number;
@@ -159,6 +161,14 @@ export interface Login {
   readonly maxRows: number;
 }
 
+/** Rows that a joined table may lack, and why. Microseconds since 1970. */
+export interface TableGap {
+  readonly reason: string;
+  readonly messages: number;
+  readonly keys: readonly string[];
+  readonly since: number;
+}
+
 /** A table as `/api/tables` tells of it; the gateway's HTTP documentation says what fields mean. */
 export interface TableInfo {
   readonly name: string;
@@ -178,6 +188,7 @@ export interface TableInfo {
   readonly views: number;
   readonly done: number;
   readonly total: number;
+  readonly gaps?: readonly TableGap[];
 }
 
 /**

@@ -210,6 +210,19 @@ describe('what the gateway says of a window', () => {
     expect(table.status.state).toBe('live');
   });
 
+  test('warns of what live rows may lack, and not otherwise', () => {
+    const table = talk.subscribe('t');
+    const sub = talk.opened();
+    talk.see(full({ sub, sequence: 5 }, [['a', 1]]));
+    talk.state(sub, 'live', { message: 'Rows may be missing.' });
+    const { status, rows } = table;
+    expect(status).toEqual({ state: 'live', message: 'Rows may be missing.', warning: true });
+    expect(rows).toHaveLength(1);
+    talk.state(sub, 'live', { message: '' });
+    expect(table.status.warning).toBeUndefined();
+    expect(table.status.state).toBe('live');
+  });
+
   test('ends everything when it is said to', () => {
     const verdict = talk.hear({
       type: 'error',

@@ -91,6 +91,14 @@ def _tables(tables: Sequence[TableInfo]) -> Iterator[str]:
         for table in tables
         for state in Live
     ]
+    gaps = [
+        (_labels(table=table.name, reason=gap.reason), gap.messages)
+        for table in tables
+        for gap in table.gaps
+    ]
+    yield from _metric(
+        "join_gaps_messages", Type.GAUGE, "Messages left out of the join, by reason.", gaps
+    )
     yield from _metric("table_state", Type.GAUGE, "1 for the state that it is in.", states)
 
 

@@ -12,10 +12,11 @@ import msgspec
 
 from evergrid.changelog.manifest import Choices
 from evergrid.gateway.entry.key import Key
-from evergrid.gateway.tables.pipeline import Health, PipelineInfo
+from evergrid.gateway.tables.pipeline import RUNS, Health, PipelineInfo
 from evergrid.model.generation import Generation, Progress, State
 from evergrid.model.join import JoinType
 
+HIDDEN_DELAY = "Some tables are behind."
 HIDDEN_ERROR = "Something is wrong with it; a key that may read all its tables is told what."
 
 
@@ -70,16 +71,27 @@ class PipelineAnswer(msgspec.Struct, frozen=True):
 def shown_to(key: Key, info: PipelineInfo) -> PipelineAnswer:
     """The newest generation first."""
     manifest = info.manifest
+    health, message = _health(key, info)
     newest_first = sorted(manifest.generations.values(), key=lambda one: -one.number)
     return PipelineAnswer(
         PipelineShown(
-            state=info.health,
-            message=info.message,
+            state=health,
+            message=message,
             beat=manifest.pulse,
             current=manifest.current or 0,
             generations=[_generation(key, one, manifest.choices) for one in newest_first],
         )
     )
+
+
+def _health(key: Key, info: PipelineInfo) -> tuple[Health, str]:
+    """The pipeline is behind for those who may read a table that is."""
+    tables = info.manifest.behind.tables
+    if info.health is not Health.BEHIND or all(map(key.may_read, tables)):
+        return info.health, info.message
+    if any(map(key.may_read, tables)):
+        return info.health, HIDDEN_DELAY
+    return Health.LIVE, RUNS
 
 
 def _generation(key: Key, one: Generation, choices: Choices) -> GenerationShown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evergrid.gateway.tables.pipeline import Health
+from evergrid.model.gap import GapReason
 from evergrid.model.generation import State
 from evergrid.model.join import JoinType
 from evergrid.model.table import NAME, Role
@@ -54,6 +55,7 @@ def schemas() -> Json:
             },
         },
         "Table": _table_schema(),
+        "Gap": _gap_schema(),
         "Pipeline": _pipeline_schema(),
         "Generation": _generation_schema(),
         "Control": _control_schema(),
@@ -80,10 +82,23 @@ def _table_schema() -> Json:
             "state": {"enum": [state.value for state in Live]},
             "message": TEXT,
             "columns": list_of(ref("Column")),
+            "gaps": list_of(ref("Gap")),
             "changes_per_second": NUMBER,
             "lag_seconds": NUMBER,
         }
         | dict.fromkeys(integers.split(), INTEGER)
+    )
+
+
+def _gap_schema() -> Json:
+    known = [f"{reason.value}: {reason.sentence()}" for reason in GapReason]
+    return object_of(
+        {
+            "reason": TEXT | {"description": " ".join(known)},
+            "messages": INTEGER | {"description": "Messages left out of the join so far."},
+            "keys": list_of(TEXT) | {"description": "Join keys that are affected, the newest."},
+            "since": INTEGER,
+        }
     )
 
 

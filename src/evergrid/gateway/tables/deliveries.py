@@ -11,6 +11,7 @@ from typing import Protocol
 
 import msgspec
 
+from evergrid.changelog.manifest import Gap
 from evergrid.model.table import Column
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Live
@@ -87,7 +88,8 @@ class TableInfo(msgspec.Struct, frozen=True):
     """A table as lists and metrics show it. Times in microseconds since the epoch; 0: never.
 
     `newest` is the highest `ts` in it; `lag_seconds` how old the newest of its messages was when
-    the last change came; `done` of `total` changes are loaded.
+    the last change came; `done` of `total` changes are loaded; `gaps` is what a joined table may
+    lack.
     """
 
     name: str
@@ -107,6 +109,7 @@ class TableInfo(msgspec.Struct, frozen=True):
     views: int
     done: int
     total: int
+    gaps: Sequence[Gap] = ()
 
 
 class Load(msgspec.Struct, frozen=True):

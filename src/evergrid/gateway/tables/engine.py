@@ -180,8 +180,9 @@ class Engine:
                 self._hub.publish(self._moment())
             self._view_seconds += time.thread_time() - began
             self._hand_over(self._hub.deliveries())
-            while self._hub.problems:
-                self._say(self._hub.problems.pop())
+            for lines in (self._hub.problems, self._keeper.notices):
+                while lines:
+                    self._say(lines.pop(0))
             if growing:
                 self._jobs.put(lambda: None)  # do not wait for a job: there is work
 

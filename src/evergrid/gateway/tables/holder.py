@@ -82,17 +82,32 @@ class Holder:
         return self._shown is not None and self._shown.store is store
 
     def has_moved_on_from(self, pane: Pane) -> bool:
-        """Whether the pane's newest state is of the store before."""
-        return self._shown is not None and pane.is_of_another(self._shown.store)
+        """Whether the pane's newest state is of the generation before, or forgotten."""
+        if self._shown is None:
+            return False
+        return pane.publication is None or pane.is_of_another(self._shown.store)
 
     @property
     def nbytes(self) -> int:
         return sum(standing.view.nbytes for standing in self._standings())
 
     def rebase(self, store: TableStore, generation: int) -> None:
-        """Make the view on another store; what is shown stays until that is complete."""
-        view = View(store, self.key.filter, self.key.search, self.key.order)
-        self._coming = _Standing(store, generation, view)
+        """Make the view on another store; what is shown stays until that is complete.
+
+        A view of this very store, which generations share, goes on under the new number: its
+        windows are published in full once more, and nothing is made anew.
+        """
+        if self._shown is not None and self._shown.store is store:
+            self._shown = msgspec.structs.replace(self._shown, generation=generation)
+            self._coming = None
+            self.dirty, self.due = True, 0.0
+            for pane in self.panes.values():
+                pane.forget()
+        elif self._coming is not None and self._coming.store is store:
+            self._coming = msgspec.structs.replace(self._coming, generation=generation)
+        else:
+            view = View(store, self.key.filter, self.key.search, self.key.order)
+            self._coming = _Standing(store, generation, view)
         self.obstacle = None
 
     def lose(self, obstacle: Obstacle | None = None) -> None:

@@ -75,7 +75,10 @@ class Hub:
     # Tables
 
     def place(self, name: str, store: TableStore, generation: int) -> None:
-        """Show this store under the name from now on; each view follows when it is made."""
+        """Show this store under the name from now on; each view follows when it is made.
+
+        A store that is shown already goes on under the generation's number.
+        """
         shelf = self._shelf(name)
         shelf.store, shelf.generation = store, generation
         for holder in self._holders_of(name):
@@ -173,8 +176,7 @@ class Hub:
             if holder.is_growing:
                 with self._alone(holder):
                     if holder.grow():
-                        for ticket in holder.tickets():
-                            self._viewers[ticket].waits = False
+                        self._let_look(holder)
                         self._tell_all(holder)
                 return True
         return False
@@ -265,7 +267,14 @@ class Hub:
         except QueryError as error:
             sentence = f"This view cannot be had of the table as it is now: {error.sentence()}"
             holder.lose(Obstacle(error.fault, sentence))
+        if not holder.is_growing:
+            self._let_look(holder)
         self._tell_all(holder)
+
+    def _let_look(self, holder: Holder) -> None:
+        """Its view follows its table now: nobody has to wait for that any more."""
+        for ticket in holder.tickets():
+            self._viewers[ticket].waits = False
 
     @contextlib.contextmanager
     def _alone(self, holder: Holder) -> Iterator[None]:

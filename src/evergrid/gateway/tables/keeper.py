@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evergrid.changelog.feed import Followed, Key, Reached
-from evergrid.changelog.manifest import OLD_SECONDS, Manifest
+from evergrid.changelog.manifest import OLD_SECONDS, Gap, Manifest
 from evergrid.gateway.tables.deliveries import TableInfo
+from evergrid.gateway.tables.gaps import gap_log_line, gap_warning
 from evergrid.gateway.tables.hub import Condition, Hub, no_such_table
 from evergrid.gateway.tables.pipeline import PipelineInfo, pipeline_info
 from evergrid.gateway.tables.rate import Rate
@@ -46,7 +47,6 @@ class Situation(msgspec.Struct, frozen=True):
 class _Kept(msgspec.Struct):
     """One changelog's table."""
 
-    followed: Followed
     store: TableStore
     rate: Rate
     changes: int = 0
@@ -55,9 +55,16 @@ class _Kept(msgspec.Struct):
 
     def note_times(self, batch: pa.RecordBatch) -> None:
         """A row of a join is as new as the newest of its messages, whichever gives it its `ts`."""
-        for name in self.followed.target.table.times:
+        for name in self.store.table.times:
             newest = pc.max(batch.column(name)).cast(pa.int64()).as_py()
             self.newest_message = max(self.newest_message, newest or 0)
+
+
+class _Shown(msgspec.Struct, frozen=True):
+    """Which changelog's table is on screens, and as that of which generation."""
+
+    key: Key
+    generation: int
 
 
 class Keeper:
@@ -67,11 +74,13 @@ class Keeper:
         self._hub = hub
         self._table_bytes = table_bytes
         self._kept: dict[Key, _Kept] = {}
-        self._shown: dict[str, Key] = {}
+        self._shown: dict[str, _Shown] = {}
         self._situation = Situation()
         self._fresh_at = 0
         self._pulse_at = time.monotonic()
+        self._logged_gaps: set[tuple[str, str]] = set()  # changelog topic and reason
         self.rows_applied = 0
+        self.notices: list[str] = []  # for the log of whoever runs this
 
     @property
     def ready(self) -> bool:
@@ -115,6 +124,7 @@ class Keeper:
         tables = self._situation.manifest.tables()
         for name in {*self._shown, *tables, *self._hub.awaited()}:
             self._hub.condition(name, self._condition(name))
+        self._log_gaps()
 
     def apply(self, key: Key, segments: Sequence[Segment]) -> None:
         """Have one table follow its changelog."""
@@ -144,8 +154,8 @@ class Keeper:
             kept.rate.count(kept.changes)
 
     def store(self, name: str) -> TableStore | None:
-        key = self._shown.get(name)
-        return None if key is None else self._kept[key].store
+        shown = self._shown.get(name)
+        return None if shown is None else self._kept[shown.key].store
 
     def tables(self) -> list[TableInfo]:
         """Every table that has a name now."""
@@ -176,13 +186,16 @@ class Keeper:
         for one in followed:
             if one.key not in self._kept:
                 store = TableStore(one.target.table, max_bytes=self._table_bytes)
-                self._kept[one.key] = _Kept(one, store, Rate())
+                self._kept[one.key] = _Kept(store, Rate())
 
     def _show(self) -> None:
+        """Show what is complete. A table that generations share is on screens already: it goes on
+        under the current number as soon as it has all that this generation had at ready."""
         for name, followed in self._targets().items():
             reached = self._situation.reached.get(followed.key)
-            if self._shown.get(name) != followed.key and reached and reached.complete:
-                self._shown[name] = followed.key
+            shown = _Shown(followed.key, followed.generation)
+            if self._shown.get(name) != shown and reached and reached.complete:
+                self._shown[name] = shown
                 self._hub.place(name, self._kept[followed.key].store, followed.generation)
 
     def _give_up(self) -> None:
@@ -193,21 +206,17 @@ class Keeper:
                 del self._shown[name]
                 self._hub.withdraw(name)
                 self._hub.condition(name, no_such_table(name))
-        needed = {*self._shown.values(), *(followed.key for followed in situation.followed)}
+        needed = {shown.key for shown in self._shown.values()}
+        needed |= {followed.key for followed in situation.followed}
         for key in self._kept.keys() - needed:
             del self._kept[key]
 
     def _condition(self, name: str) -> Condition:
         situation = self._situation
-        shown = name in self._shown
-        trouble = self._trouble()
-        if trouble and shown:
-            return Condition(Live.STALE, f"{trouble} Going on when it is back.", self._fresh_at)
-        behind = situation.manifest.behind
-        if shown and behind.why and name not in situation.manifest.system:
-            return Condition(Live.STALE, behind.why, behind.since)
-        if shown:
-            return self._left_behind(name) or Condition(Live.LIVE, "")
+        if name in self._shown:
+            condition = self._freshness(name)
+            words = (condition.message, gap_warning(self._gaps(name)))
+            return msgspec.structs.replace(condition, message=" ".join(filter(None, words)))
         if name not in situation.manifest.tables():
             down = Condition(Live.WAITING, f"{situation.down} Going on when it is back.")
             return down if situation.down else no_such_table(name)
@@ -218,10 +227,44 @@ class Keeper:
         text = f"Loading: {reached.done:,} of {reached.total:,} changes."
         return Condition(Live.LOADING, situation.down or text, 0, reached.done, reached.total)
 
-    def _left_behind(self, name: str) -> Condition | None:
-        """How a table is that nobody writes any more, while the one in its place is loaded."""
+    def _freshness(self, name: str) -> Condition:
+        """Whether a table that is shown has everything that its pipeline could give it."""
+        if trouble := self._trouble():
+            return Condition(Live.STALE, f"{trouble} Going on when it is back.", self._fresh_at)
         manifest = self._situation.manifest
-        shown = self._kept[self._shown[name]].followed.generation
+        if manifest.behind.covers(name) and name not in manifest.system:
+            return Condition(Live.STALE, manifest.behind.why, manifest.behind.since)
+        return self._left_behind(name) or Condition(Live.LIVE, "")
+
+    def _gaps(self, name: str) -> tuple[Gap, ...]:
+        """What the table that is shown may lack for good: those of its own changelog alone."""
+        shown = self._shown.get(name)
+        gaps = self._situation.manifest.gaps.topics
+        return gaps.get(shown.key.topic, ()) if shown else ()
+
+    def _log_gaps(self) -> None:
+        """Each reason once for each changelog, not each message that is left out."""
+        manifest = self._situation.manifest
+        self._logged_gaps = {one for one in self._logged_gaps if one[0] in manifest.gaps.topics}
+        for name, shown in self._shown.items():
+            for gap in self._gaps(name):
+                if (one := (shown.key.topic, gap.reason)) not in self._logged_gaps:
+                    self._logged_gaps.add(one)
+                    self.notices.append(gap_log_line(name, self._join_of(name), gap))
+
+    def _join_of(self, name: str) -> str:
+        generation = self._situation.manifest.generations.get(self._shown[name].generation)
+        joins = generation.joins.values() if generation else ()
+        return next((join.name for join in joins if join.table == name), "<name>")
+
+    def _left_behind(self, name: str) -> Condition | None:
+        """How a table of an earlier generation is, while the current one's is loaded.
+
+        Nobody may write it any more; or, where both share it, it lacks what the current one had
+        at ready.
+        """
+        manifest = self._situation.manifest
+        shown = self._shown[name].generation
         current = manifest.current_generation
         if not shown or current is None or shown == current.number:
             return None
@@ -249,11 +292,10 @@ class Keeper:
 
     def _info(self, name: str) -> TableInfo:
         condition = self._condition(name)
-        key = self._shown.get(name)
-        if key is None:
-            target = self._targets().get(name)
-            key = target.key if target else None
-        kept = self._kept.get(key) if key else None
+        shown = self._shown.get(name)
+        if shown is None and (target := self._targets().get(name)):
+            shown = _Shown(target.key, target.generation)
+        kept = self._kept.get(shown.key) if shown else None
         table = self._situation.manifest.tables().get(name)
         schema = kept.store.table if kept else table.table if table else None
         return TableInfo(
@@ -261,7 +303,7 @@ class Keeper:
             state=condition.state,
             message=condition.message,
             columns=schema.columns if schema else (),
-            generation=kept.followed.generation if kept else 0,
+            generation=shown.generation if shown and kept else 0,
             rows=len(kept.store) if kept else 0,
             bytes=kept.store.nbytes if kept else 0,
             max_rows=(schema.retention.rows or 0) if schema else 0,
@@ -274,4 +316,5 @@ class Keeper:
             views=self._hub.views_of(name),
             done=condition.done,
             total=condition.total,
+            gaps=self._gaps(name),
         )

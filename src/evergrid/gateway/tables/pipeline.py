@@ -8,6 +8,8 @@ import msgspec
 
 from evergrid.changelog.manifest import Manifest
 
+RUNS = "The pipeline runs."
+
 
 class Health(enum.Enum):
     """`unknown`: it cannot be asked, or has never said a word."""
@@ -36,4 +38,4 @@ def pipeline_info(manifest: Manifest, down: str, silent: str) -> PipelineInfo:
         return PipelineInfo(Health.GONE, silent, manifest)
     if manifest.behind.why:
         return PipelineInfo(Health.BEHIND, manifest.behind.why, manifest)
-    return PipelineInfo(Health.LIVE, "The pipeline runs.", manifest)
+    return PipelineInfo(Health.LIVE, RUNS, manifest)

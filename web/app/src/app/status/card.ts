@@ -94,9 +94,9 @@ export class TableCard {
   );
   /** What more there is to say than its state's name. */
   protected readonly sentence = computed(() => {
-    const { state, message, since } = this.table();
+    const { message, since } = this.table();
     const known = since ? ` Last known to be fresh at ${moment(since / 1000, this.now())}.` : '';
-    return state === 'live' ? '' : `${message}${known}`;
+    return `${message}${known}`;
   });
   protected readonly metrics = computed(() => {
     const readings = this.readings();
