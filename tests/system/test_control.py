@@ -23,6 +23,7 @@ from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.generation import State
+from evergrid.pipeline.plan import queries_of
 from evergrid.testing.ports import free_port
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import START_MS, Send
@@ -315,20 +316,22 @@ def test_nothing_is_left_behind_when_the_grace_time_is_over(stage: Stage) -> Non
         return [one.state for one in world.manifest().generations.values()]
 
     wait_for(left, lambda states: states == [State.CURRENT], PATIENCE)
-    current = world.manifest().current
+    current = world.manifest().current_generation
+    assert current is not None
     own = [name for name in topics.partitions(world.connection) if name.startswith("eg-swap.g")]
-    assert {name.split(".")[1] for name in own} == {f"g{current}"}
+    assert set(own) == {table.topic for table in current.tables.values()}
     folders = world.data_dir / "generations"
+    needed = {f"g{query.generation}/{query.name}" for query in queries_of(current)}
     wait_for(
-        lambda: [folder.name for folder in folders.iterdir()],
-        lambda names: names == [f"g{current}"],
+        lambda: {str(folder.relative_to(folders)) for folder in folders.glob("*/*/")},
+        lambda names: names == needed,
         PATIENCE,
     )
-    assert live_queries(stage.pipeline.pid) == 2  # ingest, and the join
+    assert live_queries(stage.pipeline.pid) == len(needed) == 3  # two raw tables, and the join
     for gateway in stage.gateways:
         tables = json.loads(gateway.ask("/api/tables")[1])["tables"]
         shown = {table["generation"] for table in tables} - {0}
-        assert shown == {current}
+        assert shown == {current.number}
 
 
 def live_queries(pid: int) -> int:

@@ -13,7 +13,7 @@ from evergrid.model.generation import Generation
 from evergrid.orchestrator.generations import now
 from evergrid.orchestrator.registry import Registry
 
-_WRITE_SECONDS = 2.0
+_WRITE_SECONDS = 5.0  # every viewer gets what is written
 
 
 class GapRecorder:
@@ -66,13 +66,13 @@ class GapRecorder:
 
 
 def added(known: Gap | None, reason: str, left_out: LeftOut) -> Gap:
-    """A gap after one more report; the newest keys are kept."""
+    """A gap after one more report; the newest keys are kept, and come first."""
     before = known or Gap(reason, 0, (), now())
     older = [key for key in before.keys if key not in left_out.keys]
     return msgspec.structs.replace(
         before,
         messages=before.messages + left_out.messages,
-        keys=(*older, *left_out.keys)[-MAX_GAP_KEYS:],
+        keys=(*left_out.keys, *older)[:MAX_GAP_KEYS],
     )
 
 
