@@ -49,7 +49,9 @@ def main() -> int:
     version = compiler_version()
     if not version:
         fail("javac was not found. Install a JDK, 17 or newer, and set JAVA_HOME to it.")
-    JAR.write_bytes(build(version))
+    fresh = JAR.with_suffix(".new")
+    fresh.write_bytes(build(version))
+    fresh.replace(JAR)  # a Java that runs with the old one goes on with it
     print(f"{JAR.relative_to(ROOT)}: {JAR.stat().st_size} bytes, built by javac {version}.")
     return 0
 

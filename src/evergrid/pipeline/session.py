@@ -40,6 +40,8 @@ _FIXED: Mapping[str, str] = {
     f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
     f"{_STATE}.checkpointFormatVersion": "2",
     f"{_STATE}.rocksdb.trackTotalNumberOfRows": "false",
+    # Of a checkpoint's past only the last batches are ever needed; the rest is the state once more.
+    "spark.sql.streaming.minBatchesToRetain": "5",
     "spark.sql.adaptive.enabled": "false",
     # Timers would make micro-batches that read what is there go on without any input.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",

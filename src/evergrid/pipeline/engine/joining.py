@@ -83,6 +83,7 @@ class Joining(msgspec.Struct, frozen=True):
             "sources": [source.name for source in sources],
             "topics": [source.topic for source in sources],
             "age_micros": None if age is None else age * _MICROSECONDS,
+            "rows": self.retention.rows,
             "history": [history.left, history.right],
             "pairs": self.join.pairs,
         }

@@ -40,6 +40,11 @@ final class AsOf extends JoinRule {
   }
 
   @Override
+  long rows(History history, byte side) {
+    return drives(side) ? 1 : 0;
+  }
+
+  @Override
   boolean canExpire(History history) {
     return history.lefts.size() > 1 || history.rights.size() > 0;
   }

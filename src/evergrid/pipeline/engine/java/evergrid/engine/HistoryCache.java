@@ -6,9 +6,10 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Histories of the keys that one task used last, up to a number of bytes.
+ * Histories of the keys that one task used last. All caches of a process share a quarter of its heap.
  *
  * <p>When a batch ends, its task hands them to the task of the next batch for the same reducer of
  * the same run, which then need not read them from the state again.
@@ -39,23 +40,41 @@ final class HistoryCache {
   private static final Map<String, SoftReference<Handed>> HANDED = new ConcurrentHashMap<>();
 
   private final LinkedHashMap<Key, History> histories = new LinkedHashMap<>(1024, 0.75f, true);
-  private final long most;
+  private static final AtomicLong TOTAL = new AtomicLong();
+  private static final long MOST = Runtime.getRuntime().maxMemory() / 4;
+
+  private final RetentionEdge edge;
   private long bytes;
 
-  HistoryCache(long most) {
-    this.most = most;
+  private HistoryCache(JoinSpec spec) {
+    edge = new RetentionEdge(spec);
+  }
+
+  RetentionEdge edge() {
+    return edge;
   }
 
   /** The cache of the batch before, if this very run left one; else an empty one. */
-  static HistoryCache take(String slot, String run, long batch, long most) {
+  static HistoryCache take(String slot, String run, long batch, JoinSpec spec) {
     SoftReference<Handed> reference = HANDED.remove(slot);
     Handed handed = reference == null ? null : reference.get();
     boolean fits = handed != null && handed.run.equals(run) && handed.batch == batch - 1;
-    return fits ? handed.cache : new HistoryCache(most);
+    if (!fits) {
+      return new HistoryCache(spec);
+    }
+    TOTAL.addAndGet(handed.cache.bytes);
+    return handed.cache;
   }
 
+  /** Hand it on; what nobody takes is given up when memory is short. */
   void hand(String slot, String run, long batch) {
+    give();
     HANDED.put(slot, new SoftReference<>(new Handed(run, batch, this)));
+  }
+
+  /** It is not used any more. */
+  void give() {
+    TOTAL.addAndGet(-bytes);
   }
 
   History get(byte[] key) {
@@ -70,13 +89,15 @@ final class HistoryCache {
   /** Note that histories take so many bytes more, and let the least recently used ones go. */
   void grown(long more) {
     bytes += more;
-    if (bytes <= most) {
+    if (TOTAL.addAndGet(more) <= MOST) {
       return;
     }
     Iterator<History> oldest = histories.values().iterator();
-    while (bytes > most && histories.size() > 1) {
-      bytes -= oldest.next().bytes();
+    while (TOTAL.get() > MOST && histories.size() > 1) {
+      long freed = oldest.next().bytes();
       oldest.remove();
+      bytes -= freed;
+      TOTAL.addAndGet(-freed);
     }
   }
 }

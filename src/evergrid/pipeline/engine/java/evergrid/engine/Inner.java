@@ -32,6 +32,11 @@ final class Inner extends JoinRule {
   }
 
   @Override
+  long rows(History history, byte side) {
+    return Math.min(most, history.side((byte) (1 - side)).size());
+  }
+
+  @Override
   boolean canExpire(History history) {
     return history.lefts.size() + history.rights.size() > 0;
   }

@@ -31,9 +31,9 @@ public final class JoinProcessor
     extends StatefulProcessor<byte[], Tuple2<byte[], byte[]>, Tuple3<Integer, byte[], byte[]>> {
   private static final long serialVersionUID = 1L;
 
-  private static final long MICROS = 1000;
-  private static final long SLACK_MICROS = 10_000_000; // clocks differ, and a table is cut later
   private static final long SWEEP_MILLIS = 10_000; // a key is looked at no more often
+  private static final long LONGEST_SWEEP_MILLIS = 86_400_000;
+  private static final long UNKNOWN_SWEEP_MILLIS = 600_000;
   private static final long FLUSH_MILLIS = 500;
   private static final int FLUSHED_ROWS_PER_MILLI = 20; // leaves most of the time for other keys
   private static final int QUIET_TICKS = 8;
@@ -44,6 +44,7 @@ public final class JoinProcessor
   private transient RowWriter writer;
   private transient JoinRule rule;
   private transient HistoryCache cache;
+  private transient RetentionEdge edge;
   private transient Progress progress;
   private transient Gaps gaps;
   private transient QueryInfo query;
@@ -70,15 +71,22 @@ public final class JoinProcessor
     reducer = task.partitionId();
     long heap = Runtime.getRuntime().maxMemory();
     mostKeyBytes = heap / 4;
-    cache = HistoryCache.take(slot(), run(), query.getBatchId(), heap / 8 / spec.reducers);
+    cache = HistoryCache.take(slot(), run(), query.getBatchId(), spec);
+    edge = cache.edge();
   }
 
   @Override
   public void close() {
     TaskContext task = TaskContext.get();
-    if (cache != null && spec.live && !task.isInterrupted() && !task.isFailed()) {
-      cache.hand(slot(), run(), query.getBatchId());
+    if (cache == null) {
+      return;
     }
+    if (spec.live && !task.isInterrupted() && !task.isFailed()) {
+      cache.hand(slot(), run(), query.getBatchId());
+    } else {
+      cache.give();
+    }
+    cache = null; // Spark may close it twice
   }
 
   private String slot() {
@@ -189,9 +197,8 @@ public final class JoinProcessor
 
   private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> joined(
       byte[] key, History history, byte[] message, TimerValues timers) {
-    long edge = edge();
-    trim(key, history, edge);
-    if (!matters(history, message, edge)) {
+    trim(key, history);
+    if (!matters(history, message)) {
       return Collections.emptyIterator();
     }
     boolean[] limited = limited(history);
@@ -201,6 +208,7 @@ public final class JoinProcessor
     Timeline messages = history.side(side);
     state.updateValue(stateKey(side, messages, at), messages.body(at));
     java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes = rule.live(history, side, at);
+    edge.count(messages.ts(at), rule.rows(history, side));
     noteGaps(key, history, side, at, limited);
     setTimers(history, timers);
     return changes;
@@ -212,23 +220,20 @@ public final class JoinProcessor
       byte[] key, Iterator<Tuple2<byte[], byte[]>> rows, TimerValues timers) {
     History history = query.getBatchId() == 0 ? new History() : read();
     boolean[] limited = limited(history);
-    long edge = edge();
     Cursor at = new Cursor();
     while (rows.hasNext()) {
       byte[] message = rows.next()._2();
-      if (matters(history, message, edge)) {
+      byte side = message[0];
+      if (matters(history, message)) {
         insert(history, message, at);
-        history.side(message[0]).mark(at, 1);
-        while (rule.isSpare(history, message[0], edge)) {
-          remove(history, message[0]);
-        }
+        history.side(side).mark(at, 1);
+        edge.count(history.side(side).ts(at), rule.rows(history, side));
+        removeSpare(history, side);
         forgetWhatDoesNotFit(key, history);
       }
     }
     for (byte side = KeyedMessage.LEFT; side <= KeyedMessage.RIGHT; side++) {
-      while (rule.isSpare(history, side, edge)) {
-        remove(history, side);
-      }
+      removeSpare(history, side);
       write(key, history, side, limited);
     }
     setTimers(history, timers);
@@ -284,7 +289,7 @@ public final class JoinProcessor
       getHandle().registerTimer((now + wait) | 1);
       history.flushIsDue = true;
     }
-    if (spec.ageMicros != Long.MAX_VALUE && !history.sweepIsDue && rule.canExpire(history)) {
+    if (edge.isBounded() && !history.sweepIsDue && rule.canExpire(history)) {
       getHandle().registerTimer(nextSweep(history, now));
       history.sweepIsDue = true;
     }
@@ -292,14 +297,13 @@ public final class JoinProcessor
 
   private long nextSweep(History history, long now) {
     Cursor at = new Cursor();
-    long oldest = now * MICROS;
+    long wait = LONGEST_SWEEP_MILLIS;
     for (byte side = KeyedMessage.LEFT; side <= KeyedMessage.RIGHT; side++) {
       if (history.side(side).first(at)) {
-        oldest = Math.min(oldest, history.side(side).ts(at));
+        wait = Math.min(wait, edge.millisUntil(history.side(side).ts(at), UNKNOWN_SWEEP_MILLIS));
       }
     }
-    long due = (oldest + spec.ageMicros + SLACK_MICROS) / MICROS;
-    return (Math.max(due, now) + SWEEP_MILLIS) & ~1L;
+    return (now + wait + SWEEP_MILLIS) & ~1L;
   }
 
   @Override
@@ -316,7 +320,7 @@ public final class JoinProcessor
       history.flushIsDue = history.flushIsWanted = false;
       changes = ((LeftJoin) rule).outdated(history);
     } else {
-      trim(key, history, edge());
+      trim(key, history);
       history.sweepIsDue = hasLaterSweep(timer.getExpiryTimeInMs());
       setTimers(history, timers);
     }
@@ -365,25 +369,32 @@ public final class JoinProcessor
             at);
   }
 
-  private boolean matters(History history, byte[] message, long edge) {
+  private boolean matters(History history, byte[] message) {
     return rule.matters(
         history,
         message[0],
         KeyedMessage.getLong(message, KeyedMessage.TIME),
         KeyedMessage.getInt(message, KeyedMessage.PARTITION),
         KeyedMessage.getLong(message, KeyedMessage.OFFSET),
-        edge);
+        edge.now());
   }
 
   /** Remove what no row needs any more, and what is beyond a limit. */
-  private void trim(byte[] key, History history, long edge) {
+  private void trim(byte[] key, History history) {
     for (byte side = KeyedMessage.LEFT; side <= KeyedMessage.RIGHT; side++) {
-      while (rule.isSpare(history, side, edge)
-          || history.side(side).size() > spec.history[side]) {
+      removeSpare(history, side);
+      while (history.side(side).size() > spec.history[side]) {
         remove(history, side);
       }
     }
     forgetWhatDoesNotFit(key, history);
+  }
+
+  private void removeSpare(History history, byte side) {
+    long edgeNow = edge.now();
+    while (rule.isSpare(history, side, edgeNow)) {
+      remove(history, side);
+    }
   }
 
   private void forgetWhatDoesNotFit(byte[] key, History history) {
@@ -423,13 +434,5 @@ public final class JoinProcessor
 
   private static byte[] stateKey(byte side, Timeline messages, Cursor at) {
     return KeyedMessage.stateKey(side, messages.ts(at), messages.partition(at), messages.offset(at));
-  }
-
-  /** Rows before this time are not in the table any more. */
-  private long edge() {
-    if (spec.ageMicros == Long.MAX_VALUE) {
-      return Long.MIN_VALUE;
-    }
-    return System.currentTimeMillis() * MICROS - spec.ageMicros - SLACK_MICROS;
   }
 }

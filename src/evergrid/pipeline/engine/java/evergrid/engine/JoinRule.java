@@ -37,6 +37,9 @@ abstract class JoinRule {
   abstract boolean matters(
       History history, byte side, long ts, int partition, long offset, long edge);
 
+  /** How many rows a message of this side, just inserted, adds to the table. */
+  abstract long rows(History history, byte side);
+
   /** Whether time alone can make some of the history superfluous. */
   abstract boolean canExpire(History history);
 

@@ -23,7 +23,8 @@ final class JoinSpec implements Serializable {
   final String[] nulls; // by side: the members that it shows when nothing matches
   final String[] sources; // by side: the name in the trace columns
   final String[] topics; // by side
-  final long ageMicros; // how far back the table goes; Long.MAX_VALUE: for ever
+  final long ageMicros; // of the joined table's retention; Long.MAX_VALUE: for ever
+  final long rows; // that the joined table keeps; Long.MAX_VALUE: all
   final int[] history; // by side: most messages of a key; Integer.MAX_VALUE: no limit
   final int pairs; // most rows of an inner join that one message makes
 
@@ -37,6 +38,7 @@ final class JoinSpec implements Serializable {
     sources = texts(node.get("sources"));
     topics = texts(node.get("topics"));
     ageMicros = node.get("age_micros").asLong(Long.MAX_VALUE);
+    rows = node.get("rows").asLong(Long.MAX_VALUE);
     history = new int[2];
     for (int side = 0; side < 2; side++) {
       history[side] = node.get("history").get(side).asInt(Integer.MAX_VALUE);

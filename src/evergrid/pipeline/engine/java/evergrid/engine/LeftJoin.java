@@ -42,6 +42,11 @@ final class LeftJoin extends JoinRule {
   }
 
   @Override
+  long rows(History history, byte side) {
+    return drives(side) ? 1 : 0;
+  }
+
+  @Override
   boolean canExpire(History history) {
     return history.lefts.size() > 0;
   }

@@ -1,0 +1,72 @@
+package evergrid.engine;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * How far back the joined table goes: rows before the edge are not in it any more.
+ *
+ * <p>By age that is a matter of the clock. By the number of rows it is only known for the rows that
+ * this reducer has made since it was started: when as many as the table keeps are at some time or
+ * later, no row before that time is among the newest. So the edge is never too late.
+ */
+final class RetentionEdge {
+  private static final int MOST_SPANS = 4096;
+  private static final long MICROS = 1000;
+  private static final long SLACK_MICROS = 10_000_000; // clocks differ
+
+  private final long ageMicros;
+  private final long rows;
+  private final TreeMap<Long, Long> counts = new TreeMap<>(); // rows by time span
+  private long spanMicros = 1000;
+  private long counted;
+  private long edge = Long.MIN_VALUE;
+
+  RetentionEdge(JoinSpec spec) {
+    ageMicros = spec.ageMicros;
+    rows = spec.rows;
+  }
+
+  boolean isBounded() {
+    return ageMicros != Long.MAX_VALUE || rows != Long.MAX_VALUE;
+  }
+
+  /** Note that rows of this time were made. */
+  void count(long ts, long made) {
+    if (rows == Long.MAX_VALUE || made == 0 || ts < edge) {
+      return;
+    }
+    counts.merge(Math.floorDiv(ts, spanMicros), made, Long::sum);
+    counted += made;
+    while (counted - counts.firstEntry().getValue() >= rows) {
+      counted -= counts.pollFirstEntry().getValue();
+      edge = counts.firstKey() * spanMicros;
+    }
+    if (counts.size() > MOST_SPANS) {
+      widen();
+    }
+  }
+
+  private void widen() {
+    TreeMap<Long, Long> wider = new TreeMap<>();
+    for (Map.Entry<Long, Long> entry : counts.entrySet()) {
+      wider.merge(Math.floorDiv(entry.getKey(), 2), entry.getValue(), Long::sum);
+    }
+    counts.clear();
+    counts.putAll(wider);
+    spanMicros *= 2;
+  }
+
+  long now() {
+    if (ageMicros == Long.MAX_VALUE) {
+      return edge;
+    }
+    return Math.max(edge, System.currentTimeMillis() * MICROS - ageMicros - SLACK_MICROS);
+  }
+
+  /** In how many milliseconds a message of this time may be before the edge, as far as is known. */
+  long millisUntil(long ts, long unknown) {
+    long edgeNow = now();
+    return edgeNow == Long.MIN_VALUE ? unknown : Math.max(0, (ts - edgeNow) / MICROS);
+  }
+}
