@@ -86,6 +86,14 @@ class FaultProxy:
         """Let nothing pass and tell nobody: connections stay, and new ones are made, half open."""
         self._set(way, lambda lane: lane.clear.clear())
 
+    def mark(self, needle: bytes) -> None:
+        """From now on, remember each connection whose client sends these bytes in one piece."""
+        self._call(lambda: self._lanes[Way.UP].needles.append(needle))
+
+    def hold_marked(self) -> None:
+        """Let nothing pass on marked connections, nor on those that are marked later."""
+        self._set(Way.BOTH, lambda lane: lane.clear_for_marked.clear())
+
     def delay(self, seconds: float, way: Way = Way.BOTH) -> None:
         """Let everything take so much longer, in order."""
         self._set(way, lambda lane: setattr(lane, "delay", seconds))
@@ -206,6 +214,8 @@ class _Lane:
 
     def __init__(self) -> None:
         self.clear = asyncio.Event()
+        self.clear_for_marked = asyncio.Event()
+        self.needles: list[bytes] = []
         self.heal()
 
     def heal(self) -> None:
@@ -214,6 +224,7 @@ class _Lane:
         self.left: int | None = None
         self.reset = True
         self.clear.set()
+        self.clear_for_marked.set()
 
     @property
     def piece(self) -> int:
@@ -228,6 +239,7 @@ class _Pair:
         self._server = server
         self._work: asyncio.Task[None] | None = None
         self._reset = False
+        self._marked = False
 
     async def run(self, lanes: dict[Way, _Lane]) -> None:
         """Until both sides have nothing more to say, or it is ended."""
@@ -270,7 +282,10 @@ class _Pair:
         while True:
             due, piece = await pieces.get()
             await asyncio.sleep(due - loop.time())
+            self._marked = self._marked or any(needle in piece for needle in lane.needles)
             await lane.clear.wait()
+            if self._marked:
+                await lane.clear_for_marked.wait()
             if not piece:
                 with contextlib.suppress(OSError):
                     target.shutdown(socket.SHUT_WR)

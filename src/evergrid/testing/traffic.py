@@ -30,7 +30,7 @@ class Traffic:
     keys           how many there are; `skew` is Zipf's exponent, 0 makes all alike
     left_share     share of messages that go to the left source
     late_share     share of messages with a time up to `late_ms` before those around them
-    per_ms         messages that have the same millisecond; below 1, milliseconds between them
+    ties           how many messages in a row have the same time; the next have it `step_ms` later
     repeat_share   share of messages that repeat an earlier one, time included
     no_key_share   share of messages whose key (and group) is null or missing
     bad_share      share of messages that must go to quarantine
@@ -44,7 +44,8 @@ class Traffic:
     left_share: float = 0.3
     late_share: float = 0.0
     late_ms: int = 300_000
-    per_ms: float = 0.3
+    ties: int = 1
+    step_ms: int = 3
     repeat_share: float = 0.0
     no_key_share: float = 0.0
     bad_share: float = 0.0
@@ -96,7 +97,7 @@ class Stream:
         rank = bisect_right(self._bounds, chance.below(2**32))
         key: str | None = f"{traffic.prefix}{rank}"
         kind = chance.share()
-        at = traffic.start_ms + int(number / traffic.per_ms)
+        at = traffic.start_ms + number // traffic.ties * traffic.step_ms
         if chance.share() < traffic.late_share:
             at -= chance.below(traffic.late_ms)
         if kind < traffic.bad_share:

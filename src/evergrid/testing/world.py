@@ -6,7 +6,9 @@ Real parts only: what a test starts here is what a user starts.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -165,13 +167,19 @@ class World:
         ]
 
     def wait_until_exact(
-        self, names: Iterable[str] | None = None, seconds: float = _PATIENCE_SECONDS
+        self,
+        names: Iterable[str] | None = None,
+        seconds: float = _PATIENCE_SECONDS,
+        idle_seconds: float = _PATIENCE_SECONDS,
     ) -> None:
-        """Return when every table equals the oracle's, ids and columns included."""
+        """Return when every table equals the oracle's, ids and columns included.
+
+        AssertionError after `seconds`, or when nothing was written for `idle_seconds`.
+        """
         for name in names if names is not None else self.tables():
             comparison = _Comparison(self.expected(name))
             try:
-                wait_for(lambda: self._look(name, comparison), _is_empty, seconds)  # noqa: B023
+                wait_for(partial(self._look, name, comparison, idle_seconds), _is_empty, seconds)
             except AssertionError:
                 raise AssertionError(f"{name}: {comparison.differences()}") from None
             finally:
@@ -190,7 +198,9 @@ class World:
             known = self._followed[name] = FollowedTable(self.connection, target)
         return known
 
-    def _look(self, name: str, comparison: _Comparison) -> str:
+    def _look(self, name: str, comparison: _Comparison, idle_seconds: float) -> str:
+        if comparison.idle() > idle_seconds:
+            raise AssertionError(f"nothing was written to {name} for {idle_seconds:.0f} seconds")
         try:
             return comparison.look(self.followed(name))
         except LinkError as error:  # the generation that was just read has been taken away
@@ -225,10 +235,17 @@ class _Comparison:
         self._expected = expected
         self._followed: FollowedTable | None = None
         self._wrong: set[str] = set()
+        self._changed_at = time.monotonic()
+
+    def idle(self) -> float:
+        """For how many seconds nothing has come."""
+        return time.monotonic() - self._changed_at
 
     def look(self, followed: FollowedTable) -> str:
         """Empty when the table is as expected now."""
         changed = followed.catch_up()
+        if changed:
+            self._changed_at = time.monotonic()
         if followed is not self._followed:
             self._followed = followed
             changed = self._expected.keys() | followed.rows.keys()
