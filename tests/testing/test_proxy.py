@@ -199,12 +199,13 @@ def test_without_a_server_the_way_ends_and_comes_back_with_it() -> None:
 
 def test_connections_that_said_a_word_are_held_and_the_others_are_not(way: FaultProxy) -> None:
     way.mark(b"accounts")
+    way.mark(b"users")
     with caller(way) as one, caller(way) as other, caller(way) as later:
         for talk, words in ((one, b"my accounts"), (other, b"my users"), (later, b"hello")):
             talk.settimeout(LIMIT)
             talk.sendall(words)
             assert talk.recv(100) == words
-        way.hold_marked()
+        way.hold_marked(b"accounts")
         one.sendall(b"1")
         other.sendall(b"2")
         later.sendall(b"accounts")
