@@ -92,8 +92,12 @@ class Messages:
 
 
 def wait_until_exact(world: World) -> None:
+    """Return when all tables are right; what fails says how many rows of each table differ."""
     began = time.monotonic()
-    world.wait_until_exact(idle_seconds=IDLE_SECONDS)
+    try:
+        world.wait_until_exact(idle_seconds=IDLE_SECONDS)
+    except AssertionError as error:
+        raise AssertionError(f"{world.summary()}\n{error}") from None
     print(f"exact after {time.monotonic() - began:.1f} s: {len(world.messages)} messages")
 
 

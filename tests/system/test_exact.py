@@ -80,14 +80,13 @@ def staged(
 def hot(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     traffic = replace(HOT, seed=SEED)
     with staged(tmp_path_factory.mktemp("hot"), broker, "hot", traffic) as stage:
+        stage.messages.send(1_000)
+        stage.start()
+        wait_until_exact(stage.world)
         yield stage
 
 
 def test_a_backlog_on_hot_keys_after_a_stop(hot: Stage) -> None:
-    hot.messages.send(3_000)
-    hot.start()
-    hot.messages.send(3_000)
-    wait_until_exact(hot.world)
     hot.stop()
     hot.messages.send(12_000)
     hot.start()

@@ -186,6 +186,14 @@ class World:
                 for followed in self._followed.values():
                     followed.rest()
 
+    def summary(self) -> str:
+        """For each table, how many rows differ from the oracle's now."""
+        lines = []
+        for name in self.tables():
+            report = oracle.differences(self.expected(name), self.table(name), limit=0)
+            lines.append(f"{name}: {report.partition(';')[0] or 'exact'}")
+        return "\n".join(lines)
+
     def wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
         """Return when `condition` holds; AssertionError after `seconds`."""
         wait_for(condition, bool, seconds)
