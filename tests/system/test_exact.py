@@ -12,19 +12,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.testing import oracle
 from evergrid.testing.ports import free_port
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.proxy import HOST, FaultProxy
 from evergrid.testing.traffic import Traffic
 from evergrid.testing.world import World
+from tests.system.bulk import MessageFiles, RowDigests
 from tests.system.busy import (
     HOT,
+    IDLE_SECONDS,
     SIDES,
     Messages,
     Moments,
@@ -33,11 +37,14 @@ from tests.system.busy import (
     wait_until_exact,
 )
 from tests.system.conftest import PATIENCE
+from tests.system.judging import Judge
+from tests.system.swapping import Operator
 
 SEED = 20_261_214
 ZIPF = replace(HOT, keys=300, skew=1.1)
 IN_ORDER = Traffic(seed=SEED, keys=4, left_share=0.3, ties=1, step_ms=20)
 KILLS = 6
+MANY = 10_000_000
 OUTAGE_SECONDS = 8.0
 AHEAD_SECONDS = 4.0
 
@@ -99,6 +106,7 @@ def test_a_backlog_of_one_side_before_the_other(hot: Stage, left_first: bool) ->
     hot.messages.send_sides(6_000, left_first=left_first)
     hot.start()
     wait_until_exact(hot.world)
+    hot.stop()  # there is no room for two of them
 
 
 def test_one_side_is_held_back_while_the_other_runs_ahead(tmp_path: Path) -> None:
@@ -173,6 +181,7 @@ def test_a_broker_that_stops_and_starts(fire: Stage, broker: EmbeddedBroker) -> 
     fire.messages.send(3_000)
     wait_until_exact(fire.world)
     assert fire.process.is_running()
+    fire.stop()
 
 
 # What is written, and what is said
@@ -224,3 +233,116 @@ def gaps(world: World, topic: str) -> tuple[object, ...]:
     record = getattr(world.manifest(), "gaps", None)
     found = record.topics.get(topic, ()) if record is not None else ()
     return tuple(found)
+
+
+# Hours
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(3))
+def test_twenty_kills_of_each_join(broker: EmbeddedBroker, tmp_path: Path, seed: int) -> None:
+    with staged(tmp_path, broker, f"kills{seed}", replace(ZIPF, seed=seed)) as stage:
+        stage.messages.send(5_000)
+        stage.start()
+        stage.stop()
+        with stage.messages.flowing(100):
+            Moments(stage.world, random.Random(seed)).kill_by_turns(20)
+            stage.start()
+        wait_until_exact(stage.world)
+
+
+@pytest.mark.soak
+def test_a_hundred_streams_of_any_kind(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    """Each with keys of its own, some of them as a backlog."""
+    with staged(tmp_path, broker, "hundred", replace(HOT, seed=0)) as stage:
+        stage.start()
+        for seed in range(100):
+            rng = random.Random(seed)
+            messages = Messages(stage.world, any_traffic(rng, seed))
+            if rng.random() < 0.2:
+                stage.stop()
+                messages.send_sides(rng.randint(1, 3_000), left_first=rng.random() < 0.5)
+                stage.start()
+            messages.send(rng.randint(1, 1_000))
+            wait_until_exact(stage.world)
+
+
+def any_traffic(rng: random.Random, seed: int) -> Traffic:
+    share = partial(rng.choice, (0.0, 0.02, 0.2))
+    return Traffic(
+        seed,
+        keys=rng.choice((1, 3, 10, 1_000)),
+        skew=rng.choice((0.0, 0.8, 1.5)),
+        left_share=rng.choice((0.05, 0.5, 0.95)),
+        late_share=share(),
+        late_ms=rng.choice((10, 10_000, 600_000)),
+        ties=rng.choice((1, 2, 50)),
+        step_ms=rng.choice((1, 100)),
+        repeat_share=share(),
+        no_key_share=share(),
+        bad_share=share(),
+        prefix=f"s{seed}-",
+        group_span=rng.choice((20, 100)),
+    )
+
+
+@pytest.mark.soak
+def test_swaps_there_and_back_under_load(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    by_order = {"left_key": "orderId", "right_key": "orderId"}
+    joins = {"final": {"table": "final_ui", "type": "asof", **SIDES, **by_order}}
+    more = {"joins": joins, "control": {"topic": "control-back"}}
+    traffic = replace(HOT, seed=SEED + 4, group_span=400, long_group_share=0.01)
+    with staged(tmp_path, broker, "back", traffic, **more) as stage:
+        stage.messages.send(5_000)
+        stage.start()
+        operator = Operator(stage.world, Judge(stage.world), "control-back")
+        rng, now = random.Random(SEED), "asof"
+        for _ in range(20):
+            there = rng.choice([kind for kind in ("asof", "left", "inner") if kind != now])
+            with stage.messages.flowing(60):
+                operator.swap(joinType=there)
+                if rng.random() < 0.5:
+                    operator.swap(joinType=now)
+                    there = now
+            wait_until_exact(stage.world)
+            now = there
+
+
+@pytest.mark.soak
+def test_ten_million_messages(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    many_messages(broker, tmp_path, MANY)
+
+
+def many_messages(broker: EmbeddedBroker, tmp_path: Path, count: int) -> None:
+    """Half of them before the start, the rest while it runs and is killed; by digests."""
+    traffic = replace(HOT, seed=SEED + 5, keys=100_000, skew=1.0, ties=10, step_ms=10)
+    joins = {"asof": {"table": "asof_ui", "type": "asof", **SIDES}}
+    with staged(tmp_path, broker, "many", traffic, joins=joins) as stage:
+        files = MessageFiles(stage.world, tmp_path / "messages", files=32)
+        for _ in range(10):
+            files.send(stage.messages.take(count // 20))
+        stage.start()
+        for _ in range(10):
+            files.send(stage.messages.take(count // 20))
+            if stage.messages.sent * 5 % count == 0:
+                assert stage.process is not None
+                stage.process.kill()
+                stage.start()
+        is_the_same(stage, files)
+
+
+def is_the_same(stage: Stage, files: MessageFiles) -> None:
+    spec = stage.world.spec
+    table = RowDigests(stage.world, "asof_ui")
+    rested = time.monotonic()
+    while time.monotonic() - rested < IDLE_SECONDS:
+        if table.catch_up():
+            rested = time.monotonic()
+        time.sleep(1)
+    rows = wrong = 0
+    for messages in files.read():
+        for row_id, row in oracle.join(messages, spec.joins["asof"], spec.sources).items():
+            rows += 1
+            wrong += not table.is_same(row_id, row)
+    print(f"{stage.messages.sent} messages, {rows} rows, {table.rows()} there, {wrong} wrong")
+    assert (wrong, table.rows()) == (0, rows)
