@@ -36,8 +36,8 @@ LOGS = ROOT / "build" / "test"
 GROUPS = {"broker": ("changelog", "cli", "demo", "kafka", "pipeline"), "browser": ("browser",)}
 # What takes longest begins first, so that nothing is left alone at the end.
 LONGEST = (
-    *("broker", "browser", "unit", "control", "swap_kills", "demo", "joins", "secured", "web"),
-    *("faults", "admission", "history", "gateway", "viewers", "page", "check"),
+    *("broker", "browser", "exact", "unit", "control", "swap_kills", "demo", "joins", "secured"),
+    *("web", "faults", "state_size", "admission", "history", "gateway", "viewers", "page", "check"),
 )
 SLOWEST = 12
 NO_TESTS = 5  # pytest's exit code when it was given nothing to do

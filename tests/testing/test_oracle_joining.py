@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 
 import pytest
@@ -294,3 +295,40 @@ def test_a_time_field_orders_the_join() -> None:
     table = oracle.join(messages, spec.joins["j"], spec.sources, spec.limits)
     assert seen(table, "_users_offset") == {"0:0": 0, "0:1": None}
     assert seen(table, "ts") == {"0:0": 5_000_000, "0:1": 4_999_000}
+
+
+# -- many messages
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sorted_matches_are_those_that_looking_at_every_row_finds(seed: int) -> None:
+    rng = random.Random(seed)
+    users = [user(n, rng.randrange(30), {"id": rng.choice("ab")}, n % 2) for n in range(40)]
+    accounts = [account(n, rng.randrange(30), {"id": rng.choice("abc")}, n % 3) for n in range(40)]
+    asof = joined(JoinType.ASOF, *users, *accounts)
+    left = joined(JoinType.LEFT, *users, *accounts)
+    for one in accounts:
+        earlier = [u for u in users if u.value == one.value and u.timestamp_ms <= one.timestamp_ms]
+        row = asof[f"{one.partition}:{one.offset}"]
+        assert (row["_users_partition"], row["_users_offset"]) == _latest(earlier)
+    for one in users:
+        row = left[f"{one.partition}:{one.offset}"]
+        same = [a for a in accounts if a.value == one.value]
+        assert (row["_accounts_partition"], row["_accounts_offset"]) == _latest(same)
+
+
+def _latest(messages: list[Message]) -> tuple[int | None, int | None]:
+    if not messages:
+        return None, None
+    last = max(messages, key=lambda m: (m.timestamp_ms, m.partition, m.offset))
+    return last.partition, last.offset
+
+
+def test_a_key_with_fifty_thousand_messages_takes_seconds() -> None:
+    users = [user(n, n, {"id": "hot" if n % 2 else f"k{n % 100}"}) for n in range(50_000)]
+    accounts = [account(n, n, {"id": "hot" if n % 2 else "none"}) for n in range(50_000)]
+    readings = oracle.Readings()
+    for kind in (JoinType.ASOF, JoinType.LEFT):
+        join = replace(SPEC.joins["final"], type=kind)
+        table = oracle.join([*users, *accounts], join, SPEC.sources, readings=readings)
+        assert len(table) == 50_000

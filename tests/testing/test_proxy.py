@@ -195,3 +195,26 @@ def test_without_a_server_the_way_ends_and_comes_back_with_it() -> None:
             with there:
                 there.sendall(b"back")
                 assert take(talk, 4) == b"back"
+
+
+def test_connections_that_said_a_word_are_held_and_the_others_are_not(way: FaultProxy) -> None:
+    way.mark(b"accounts")
+    way.mark(b"users")
+    with caller(way) as one, caller(way) as other, caller(way) as later:
+        for talk, words in ((one, b"my accounts"), (other, b"my users"), (later, b"hello")):
+            talk.settimeout(LIMIT)
+            talk.sendall(words)
+            assert talk.recv(100) == words
+        way.hold_marked(b"accounts")
+        one.sendall(b"1")
+        other.sendall(b"2")
+        later.sendall(b"accounts")
+        assert other.recv(100) == b"2"
+        for held in (one, later):
+            held.settimeout(0.3)
+            with pytest.raises(TimeoutError):
+                held.recv(100)
+            held.settimeout(LIMIT)
+        way.heal()
+        assert one.recv(100) == b"1"
+        assert later.recv(100) == b"accounts"

@@ -1,9 +1,10 @@
 """Tools that prove Evergrid's promises, shipped so that others can prove them too.
 
-oracle     what every table must hold, worked out naively from the messages alone
+oracle     what every table must hold, worked out from the messages alone
 naive      what a window of a table must show, worked out by looking at every row
 cases      single messages, each with what must become of it
 scripted   random but repeatable conversations between two sources
+traffic    long streams of messages, as busy topics have them
 hostile    bytes that try to break whoever reads them
 processes  Evergrid's own commands, started as a user would and killed as a user would not
 tables     tables as a reader of the changelog ends up with them

@@ -18,7 +18,7 @@ import enum
 import socket
 import struct
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Self, TypeVar
@@ -53,6 +53,7 @@ class FaultProxy:
     def __init__(self, port: int, host: str = HOST) -> None:
         self._to = (host, port)
         self._lanes = {Way.UP: _Lane(), Way.DOWN: _Lane()}
+        self._needles: dict[bytes, asyncio.Event] = {}  # set while what they mark may pass
         self._pairs: set[_Pair] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._accepting: asyncio.Task[None] | None = None
@@ -86,6 +87,14 @@ class FaultProxy:
         """Let nothing pass and tell nobody: connections stay, and new ones are made, half open."""
         self._set(way, lambda lane: lane.clear.clear())
 
+    def mark(self, needle: bytes) -> None:
+        """From now on, remember each connection whose client sends these bytes in one piece."""
+        self._call(lambda: self._needles.setdefault(needle, _set_event()))
+
+    def hold_marked(self, needle: bytes) -> None:
+        """Let nothing pass on connections with this mark, nor on those that get it later."""
+        self._call(lambda: self._needles[needle].clear())
+
     def delay(self, seconds: float, way: Way = Way.BOTH) -> None:
         """Let everything take so much longer, in order."""
         self._set(way, lambda lane: setattr(lane, "delay", seconds))
@@ -113,6 +122,8 @@ class FaultProxy:
             self._refusing = False
             for lane in self._lanes.values():
                 lane.heal()
+            for clear in self._needles.values():
+                clear.set()
 
         self._call(restore)
 
@@ -193,7 +204,7 @@ class FaultProxy:
             _close(server, reset=False)
             _close(client, reset=True)
             return
-        pair = _Pair(client, server)
+        pair = _Pair(client, server, self._needles)
         self._pairs.add(pair)
         try:
             await pair.run(self._lanes)
@@ -223,9 +234,16 @@ class _Lane:
 class _Pair:
     """Both ends of one connection."""
 
-    def __init__(self, client: socket.socket, server: socket.socket) -> None:
+    def __init__(
+        self,
+        client: socket.socket,
+        server: socket.socket,
+        needles: Mapping[bytes, asyncio.Event],
+    ) -> None:
         self._client = client
         self._server = server
+        self._needles = needles
+        self._marks: set[bytes] = set()
         self._work: asyncio.Task[None] | None = None
         self._reset = False
 
@@ -270,7 +288,11 @@ class _Pair:
         while True:
             due, piece = await pieces.get()
             await asyncio.sleep(due - loop.time())
+            if target is self._server:
+                self._marks |= {needle for needle in self._needles if needle in piece}
             await lane.clear.wait()
+            for mark in sorted(self._marks):
+                await self._needles[mark].wait()
             if not piece:
                 with contextlib.suppress(OSError):
                     target.shutdown(socket.SHUT_WR)
@@ -290,6 +312,12 @@ class _Pair:
             self.end(reset=lane.reset)
         # Also the way out for `end`: without a pause a cancelled task goes on sending.
         await asyncio.sleep(len(part) / lane.rate if lane.rate else 0)
+
+
+def _set_event() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
 
 
 def _socket() -> socket.socket:

@@ -33,15 +33,15 @@ class Send:
 class Script:
     """What a random case may be like.
 
-    left_history, right_history   most valid messages of one key and side, so that a case
-                                  can stay within what a live join looks back on
+    left_history, right_history   most valid messages of one key and side, for joins whose
+                                  `history` is limited; None is no limit
     """
 
     most_messages: int = 40
     most_keys: int = 4
     partitions: int = 2
-    left_history: int = 64
-    right_history: int = 16
+    left_history: int | None = None
+    right_history: int | None = None
     bad_share: float = 0.05
     start_ms: int = START_MS
     span_ms: int = 8_000
@@ -178,7 +178,8 @@ class _Case:
         return self._rng.choice(free) if free else None
 
     def _has_room(self, side: str, key: str) -> bool:
-        return self._used[side, key] < self._room[side]
+        room = self._room[side]
+        return room is None or self._used[side, key] < room
 
     def _side(self) -> str:
         return self._left if self._rng.random() < self._left_share else self._right

@@ -6,7 +6,8 @@ Real parts only: what a test starts here is what a user starts.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from evergrid.model.errors import LinkError
 from evergrid.testing import oracle
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.scripted import Send
-from evergrid.testing.tables import read_table, wait_for
+from evergrid.testing.tables import FollowedTable, read_table, wait_for
 
 # A test's Java ends before an optimising compiler, threads that collect garbage and a check of
 # Spark's own classes have paid for themselves: a fifth of the time that a start takes.
@@ -60,6 +61,8 @@ class World:
         self.file = folder / "evergrid.yaml"
         self.file.write_text(yaml.safe_dump(self.config, sort_keys=False))
         self.messages: list[oracle.Message] = []
+        self._readings = oracle.Readings(self.spec.limits)
+        self._followed: dict[str, FollowedTable] = {}
 
     @property
     def prefix(self) -> str:
@@ -93,8 +96,9 @@ class World:
             ],
         )
 
-    def send(self, sends: Sequence[Send]) -> None:
+    def send(self, sends: Iterable[Send]) -> None:
         """Deliver messages and remember them, with the offsets they were given."""
+        sends = list(sends)
         sender = Sender(self.connection)
         places: list[Sent | None] = []
         for send in sends:
@@ -149,12 +153,11 @@ class World:
         """What the oracle says the table must hold after all messages so far."""
         for source in self.spec.sources.values():
             if source.table == name:
-                mine = [message for message in self.messages if message.topic == source.topic]
-                return oracle.raw(mine, source, self.spec.limits)
+                return oracle.raw(self.messages, source, readings=self._readings)
         for join in self.spec.joins.values():
             if join.table == name:
-                return oracle.join(self.messages, join, self.spec.sources, self.spec.limits)
-        return oracle.quarantine(self.messages, self.spec.sources, self.spec.limits)
+                return oracle.join(self.messages, join, self.spec.sources, readings=self._readings)
+        return oracle.quarantine(self.messages, self.spec.sources, readings=self._readings)
 
     def tables(self) -> list[str]:
         return [
@@ -164,35 +167,103 @@ class World:
         ]
 
     def wait_until_exact(
-        self, names: Iterable[str] | None = None, seconds: float = _PATIENCE_SECONDS
+        self,
+        names: Iterable[str] | None = None,
+        seconds: float = _PATIENCE_SECONDS,
+        idle_seconds: float = _PATIENCE_SECONDS,
     ) -> None:
-        """Return when every table equals the oracle's, ids and columns included."""
+        """Return when every table equals the oracle's, ids and columns included.
+
+        AssertionError after `seconds`, or when nothing was written for `idle_seconds`.
+        """
         for name in names if names is not None else self.tables():
-            expected = self.expected(name)
+            comparison = _Comparison(self.expected(name))
             try:
-                wait_for(partial(self._differences, name, expected), _is_empty, seconds)
+                wait_for(partial(self._look, name, comparison, idle_seconds), _is_empty, seconds)
             except AssertionError:
-                raise AssertionError(f"{name}: {self._differences(name, expected)}") from None
+                raise AssertionError(f"{name}: {comparison.differences()}") from None
+            finally:
+                for followed in self._followed.values():
+                    followed.rest()
+
+    def summary(self) -> str:
+        """For each table, how many rows differ from the oracle's now."""
+        lines = []
+        for name in self.tables():
+            report = oracle.differences(self.expected(name), self.table(name), limit=0)
+            lines.append(f"{name}: {report.partition(';')[0] or 'exact'}")
+        return "\n".join(lines)
 
     def wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
         """Return when `condition` holds; AssertionError after `seconds`."""
         wait_for(condition, bool, seconds)
 
-    def _differences(self, name: str, expected: oracle.Table) -> str:
+    def followed(self, name: str) -> FollowedTable:
+        """The current generation's table, read on from where it was looked at last."""
+        target = self.manifest().tables()[name]
+        known = self._followed.get(name)
+        if known is None or not known.is_still(target):
+            known = self._followed[name] = FollowedTable(self.connection, target)
+        return known
+
+    def _look(self, name: str, comparison: _Comparison, idle_seconds: float) -> str:
+        if comparison.idle() > idle_seconds:
+            raise AssertionError(f"nothing was written to {name} for {idle_seconds:.0f} seconds")
         try:
-            actual = {row_id: dict(row) for row_id, row in self.table(name).items()}
+            return comparison.look(self.followed(name))
         except LinkError as error:  # the generation that was just read has been taken away
+            self._followed.pop(name, None)
             return error.sentence()
-        return oracle.differences(expected, actual)
 
     def commits(self) -> dict[str, int]:
-        """How many batches each query of the current generation has committed."""
-        folder = self.data_dir / "generations" / f"g{self.manifest().current}"
+        """How many batches each query of the current generation has committed.
+
+        A raw table that an earlier generation made is counted under that one's checkpoint.
+        """
         return {
-            query.name: len(list((query / "commits").glob("[0-9]*")))
-            for query in folder.iterdir()
-            if query.is_dir()
+            name: len(list((checkpoint / "commits").glob("[0-9]*")))
+            for name, checkpoint in self.checkpoints().items()
         }
+
+    def checkpoints(self) -> dict[str, Path]:
+        """The folder of each query's checkpoint, by the query's name: the newest of that name."""
+        current = self.manifest().current or 0
+        found = {}
+        for number in range(1, current + 1):
+            for checkpoint in (self.data_dir / "generations" / f"g{number}").glob("*"):
+                if checkpoint.is_dir():
+                    found[checkpoint.name] = checkpoint
+        return found
+
+
+class _Comparison:
+    """A table against what it must hold; looks again only at rows that came or were wrong."""
+
+    def __init__(self, expected: oracle.Table) -> None:
+        self._expected = expected
+        self._followed: FollowedTable | None = None
+        self._wrong: set[str] = set()
+        self._changed_at = time.monotonic()
+
+    def idle(self) -> float:
+        """For how many seconds nothing has come."""
+        return time.monotonic() - self._changed_at
+
+    def look(self, followed: FollowedTable) -> str:
+        """Empty when the table is as expected now."""
+        changed = followed.catch_up()
+        if changed:
+            self._changed_at = time.monotonic()
+        if followed is not self._followed:
+            self._followed = followed
+            changed = self._expected.keys() | followed.rows.keys()
+        self._wrong = oracle.differing(self._expected, followed.rows, changed | self._wrong)
+        return f"{len(self._wrong)} rows differ" if self._wrong else ""
+
+    def differences(self) -> str:
+        if self._followed is None:
+            return "it could not be read"
+        return oracle.differences(self._expected, self._followed.rows)
 
 
 def _section(config: Mapping[str, object], name: str) -> Mapping[str, object]:

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from evergrid.testing.oracle.message import JsonText, Table, Value
+from evergrid.testing.oracle.message import JsonText, Value
 
 _WIDEST = 60
 _LEAD = 10  # characters shown before the place where two long values part
 _HEADER = ("row id", "what", "column", "expected", "actual")
 _NOT_JSON = object()
 _Line = tuple[str, str, str, str, str]
+_Fields = Mapping[str, Value]
+_Rows = Mapping[str, _Fields]
 
 
-def differences(expected: Table, actual: Table, limit: int = 10) -> str:
+def differences(expected: _Rows, actual: _Rows, limit: int = 10) -> str:
     """The first `limit` rows that differ, column by column; empty when none does.
 
     Values must agree in type too: 3 is not 3.0, and True is not 1.
     """
-    ids = [
-        row_id
-        for row_id in sorted(expected.keys() | actual.keys(), key=_order)
-        if not _same_row(expected.get(row_id), actual.get(row_id))
-    ]
+    ids = sorted(
+        differing(expected, actual, expected.keys() | actual.keys()),
+        key=_order,
+    )
     if not ids:
         return ""
     missing = len(expected.keys() - actual.keys())
@@ -39,9 +40,12 @@ def differences(expected: Table, actual: Table, limit: int = 10) -> str:
     return "\n".join([summary, *_aligned(lines)])
 
 
-def _lines(
-    row_id: str, expected: dict[str, Value] | None, actual: dict[str, Value] | None
-) -> Iterator[_Line]:
+def differing(expected: _Rows, actual: _Rows, ids: Iterable[str]) -> set[str]:
+    """Those of `ids` whose rows are not the same in both tables."""
+    return {row_id for row_id in ids if not _same_row(expected.get(row_id), actual.get(row_id))}
+
+
+def _lines(row_id: str, expected: _Fields | None, actual: _Fields | None) -> Iterator[_Line]:
     what = "extra" if expected is None else "missing" if actual is None else "changed"
     for column in {**(expected or {}), **(actual or {})}:
         cells = _cell(expected, column), _cell(actual, column)
@@ -49,16 +53,22 @@ def _lines(
             yield (row_id, what, column, *_cut(*cells))
 
 
-def _same_row(expected: dict[str, Value] | None, actual: dict[str, Value] | None) -> bool:
+def _same_row(expected: _Fields | None, actual: _Fields | None) -> bool:
     if expected is None or actual is None or expected.keys() != actual.keys():
         return False
-    return all(_same(value, actual[column]) for column, value in expected.items())
+    for column, value in expected.items():
+        other = actual[column]
+        if value is not other and not _same(value, other):
+            return False
+    return True
 
 
 def _same(one: Value, other: Value) -> bool:
+    if type(one) is type(other) and one == other:
+        return True
     if isinstance(one, JsonText) or isinstance(other, JsonText):
         return isinstance(one, str) and isinstance(other, str) and _loads(one) == _loads(other)
-    return type(one) is type(other) and one == other
+    return False
 
 
 def _loads(text: str) -> object:
@@ -68,7 +78,7 @@ def _loads(text: str) -> object:
         return _NOT_JSON
 
 
-def _cell(row: dict[str, Value] | None, column: str) -> str:
+def _cell(row: _Fields | None, column: str) -> str:
     if row is None:
         return ""
     return repr(row[column]) if column in row else "(no such column)"

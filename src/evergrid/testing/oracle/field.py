@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from functools import cache
 
 from evergrid.testing.oracle.message import JsonText, Value
 from evergrid.testing.oracle.number import Number, number_in
@@ -82,15 +83,20 @@ def _float(part: Part) -> float:
 
 def _decimal(part: Part, spelling: str) -> str:
     number = _number(part, spelling)
-    match = _DECIMAL.fullmatch(spelling)
-    assert match is not None, f"unknown type {spelling}"
-    precision, scale = int(match[1]), int(match[2])
+    precision, scale = _precision_and_scale(spelling)
     if number.fraction_digits > scale or number.integer_digits > precision - scale:
         raise Unfit(f"does not fit {spelling}")
     units = number.times_ten_to(scale)
     digits = str(abs(units.floor())).rjust(scale + 1, "0")
     sign = "-" if number.negative else ""
     return sign + (f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits)
+
+
+@cache
+def _precision_and_scale(spelling: str) -> tuple[int, int]:
+    match = _DECIMAL.fullmatch(spelling)
+    assert match is not None, f"unknown type {spelling}"
+    return int(match[1]), int(match[2])
 
 
 def _boolean(part: Part) -> bool:

@@ -1,12 +1,13 @@
-"""The three joins, as their definitions read: for each row, look at all rows of its key."""
+"""The three joins: each row finds its match among the sorted rows of its key."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from evergrid.testing.oracle.message import Message, Row, Table, Value
-from evergrid.testing.oracle.raw import rows
+from evergrid.testing.oracle.raw import Readings
 from evergrid.testing.oracle.spec import (
     JoinSpec,
     JoinType,
@@ -23,64 +24,84 @@ def join(
     rule: JoinSpec,
     sources: Mapping[str, SourceSpec],
     limits: LimitsSpec | None = None,
+    readings: Readings | None = None,
 ) -> Table:
-    """The joined table, with all history looked at and no bound on it."""
+    """The joined table over all messages, without a bound on what a join looks back on."""
     every = list(messages)
-    limits = limits or LimitsSpec()
-    left = rows(every, sources[rule.left], limits)
-    right = rows(every, sources[rule.right], limits)
-    pairs = _PAIRS[rule.type](rule, left, right)
-    return {_row_id(rule, pair): _joined(rule, sources, pair) for pair in pairs}
+    readings = readings or Readings(limits)
+    left = readings.rows(every, sources[rule.left])
+    right = readings.rows(every, sources[rule.right])
+    return dict(joined_rows(left, right, rule, sources))
 
 
-def _asof(join: JoinSpec, users: list[Row], accounts: list[Row]) -> Iterator[_Pair]:
-    users_of = _by_key(users, join.left_key)
+def joined_rows(
+    left: Iterable[Row],
+    right: Iterable[Row],
+    rule: JoinSpec,
+    sources: Mapping[str, SourceSpec],
+) -> Iterator[tuple[str, dict[str, Value]]]:
+    """Row ids and rows of the joined table, one by one, from messages that were read already."""
+    columns = shown_columns(rule, sources)
+    for pair in _PAIRS[rule.type](rule, left, right):
+        yield _row_id(rule, pair), _joined(rule, columns, pair)
+
+
+def _asof(rule: JoinSpec, users: Iterable[Row], accounts: Iterable[Row]) -> Iterator[_Pair]:
+    users_of = _by_key(users, rule.left_key)
+    times_of = {key: [user.ts for user in group] for key, group in users_of.items()}
     for account in accounts:
-        same_key = users_of.get(account.values[join.right_key], [])
-        yield _latest([user for user in same_key if user.ts <= account.ts]), account
+        key = account.values[rule.right_key]
+        earlier = bisect_right(times_of.get(key, []), account.ts)
+        yield users_of[key][earlier - 1] if earlier else None, account
 
 
-def _left(join: JoinSpec, users: list[Row], accounts: list[Row]) -> Iterator[_Pair]:
-    accounts_of = _by_key(accounts, join.right_key)
+def _left(rule: JoinSpec, users: Iterable[Row], accounts: Iterable[Row]) -> Iterator[_Pair]:
+    accounts_of = _by_key(accounts, rule.right_key)
     for user in users:
-        yield user, _latest(accounts_of.get(user.values[join.left_key], []))
+        same_key = accounts_of.get(user.values[rule.left_key])
+        yield user, same_key[-1] if same_key else None
 
 
-def _inner(join: JoinSpec, users: list[Row], accounts: list[Row]) -> Iterator[_Pair]:
-    accounts_of = _by_key(accounts, join.right_key)
+def _inner(rule: JoinSpec, users: Iterable[Row], accounts: Iterable[Row]) -> Iterator[_Pair]:
+    accounts_of = _by_key(accounts, rule.right_key)
     for user in users:
-        for account in accounts_of.get(user.values[join.left_key], []):
+        for account in accounts_of.get(user.values[rule.left_key], []):
             yield user, account
 
 
 _PAIRS = {JoinType.ASOF: _asof, JoinType.LEFT: _left, JoinType.INNER: _inner}
 
 
-def _by_key(side: list[Row], key: str) -> dict[Value, list[Row]]:
-    """Rows by key; those without one are left out, for null equals nothing, not even null."""
+def _by_key(side: Iterable[Row], key: str) -> dict[Value, list[Row]]:
+    """Each key's rows in their order; those without one are left out, for null equals nothing,
+    not even null."""
     groups: dict[Value, list[Row]] = defaultdict(list)
     for row in side:
         if row.values[key] is not None:
             groups[row.values[key]].append(row)
+    for group in groups.values():
+        group.sort(key=lambda row: row.position)
     return dict(groups)
-
-
-def _latest(candidates: list[Row]) -> Row | None:
-    return max(candidates, key=lambda row: row.position, default=None)
 
 
 def _row_id(join: JoinSpec, pair: _Pair) -> str:
     left, right = pair
-    sides = {JoinType.ASOF: [right], JoinType.LEFT: [left], JoinType.INNER: [left, right]}
-    return ":".join(
-        f"{row.message.partition}:{row.message.offset}" for row in sides[join.type] if row
-    )
+    if join.type is JoinType.INNER:
+        return f"{_place(left)}:{_place(right)}"
+    return _place(right if join.type is JoinType.ASOF else left)
 
 
-def _joined(join: JoinSpec, sources: Mapping[str, SourceSpec], pair: _Pair) -> dict[str, Value]:
+def _place(row: Row | None) -> str:
+    assert row is not None
+    return f"{row.message.partition}:{row.message.offset}"
+
+
+def _joined(
+    join: JoinSpec, columns: Mapping[str, tuple[str, str]], pair: _Pair
+) -> dict[str, Value]:
     side = dict(zip((join.left, join.right), pair, strict=True))
     result: dict[str, Value] = {}
-    for shown, (source, column) in shown_columns(join, sources).items():
+    for shown, (source, column) in columns.items():
         row = side[source]
         result[shown] = row.values[column] if row else None
     result["ts"] = _time(join, pair)

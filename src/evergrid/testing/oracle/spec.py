@@ -10,6 +10,7 @@ import enum
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 
 class JoinType(enum.Enum):
@@ -39,6 +40,11 @@ class SourceSpec:
 
     def json_name(self, column: str) -> str:
         return self.json_names.get(column, column)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The members of a message that the configuration names."""
+        return frozenset(self.json_name(column) for column in self.fields)
 
 
 @dataclass(frozen=True)
