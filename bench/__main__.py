@@ -19,6 +19,7 @@ from bench import (
     painted,
     rebuild,
     report,
+    restart,
     stall,
     sustained,
     swap,
@@ -31,7 +32,7 @@ from bench.report import Report
 from bench.screen import say, show
 from evergrid.model.errors import EvergridError
 
-_SPARK = (latency, boundary, sustained, history)
+_SPARK = (latency, boundary, sustained, history, restart)
 _CONTROL = (swap,)
 _GATEWAY = (loading, views, rebuild, fanout, endtoend, stall)
 _PAGE = (grid, painted)

@@ -41,7 +41,11 @@ def _measure(join: JoinType, users: int, accounts: int, keys: int) -> tuple[Valu
         if stage.changes() != expected:
             raise LinkError(f"{stage.changes():,} rows came where {expected:,} were due")
         stage.check()
-        return _values(stage, began, visible, users + accounts, used)
+        each = stage.changes() / expected
+        return (
+            *_values(stage, began, visible, users + accounts, used),
+            Value("changes per row", each, digits=2),
+        )
 
 
 def _values(

@@ -52,6 +52,7 @@ class State(msgspec.Struct, frozen=True):
 LARGE = State("large", users=48, accounts=16)
 SMALL = State("small", users=8, accounts=4)
 HOT = State("hot", users=4_800, accounts=20_800)  # as many messages as the large one, on few keys
+SINGLE = State("single-key", users=200_000, accounts=800_000)
 
 
 def changes_per_account(join: JoinType, state: State) -> int:

@@ -12,7 +12,7 @@ from bench.figure import Bench, Cases, Value
 from bench.helper import Helper
 from bench.load import Backlog, Loaded
 from bench.screen import say
-from bench.stage import HOT, LARGE, SMALL, Stage, State, changes_per_account, live_stage
+from bench.stage import HOT, LARGE, SINGLE, SMALL, Stage, State, changes_per_account, live_stage
 from bench.usage import usage
 from evergrid.model.errors import LinkError
 from evergrid.model.join import JoinType
@@ -23,7 +23,7 @@ _STALL_SECONDS = 60.0
 _LOAD_SECONDS = 600.0
 _FULL_CHANGES, _QUICK_CHANGES = 1_200_000, 60_000
 _FULL_KEYS, _QUICK_KEYS = 4_000, 300
-_HOT_KEYS = 10
+_KEYS = {HOT: 10, SINGLE: 1}
 _SETTLE_SECONDS = 1.0
 # A join that shows an account in many rows writes many changes for it, which are cheaper than
 # as many accounts would be.
@@ -41,7 +41,8 @@ def cases(quick: bool) -> Cases:
     # A left join puts the rows of larger keys together, so how many it writes is not known.
     chosen = [(JoinType.ASOF, LARGE), (JoinType.ASOF, HOT), (JoinType.INNER, SMALL)]
     if not quick:
-        chosen += [(JoinType.ASOF, SMALL), (JoinType.LEFT, SMALL), (JoinType.INNER, LARGE)]
+        chosen += [(JoinType.ASOF, SINGLE), (JoinType.ASOF, SMALL)]
+        chosen += [(JoinType.LEFT, SMALL), (JoinType.INNER, LARGE)]
     return {
         f"{join.value}, {state}": partial(_measure, join, state, quick) for join, state in chosen
     }
@@ -51,7 +52,7 @@ def _measure(join: JoinType, state: State, quick: bool) -> tuple[Value, ...]:
     each = changes_per_account(join, state)
     changes = _QUICK_CHANGES if quick else _FULL_CHANGES
     accounts = changes if each == 1 else changes * _MORE_CHANGES // each
-    keys = _HOT_KEYS if state is HOT else _QUICK_KEYS if quick else _FULL_KEYS
+    keys = _KEYS.get(state, _QUICK_KEYS if quick else _FULL_KEYS)
     with live_stage(join, state, keys) as stage:
         say(f"  a backlog of {accounts:,} accounts, {accounts * each:,} changes")
         course = _work_off(stage, Backlog(stage.bootstrap, accounts, keys), each)

@@ -98,6 +98,7 @@ class Conductor:
         self._preparation: Preparation | None = None
         self._attempts = Attempts()
         self._is_switching = False
+        self._is_resuming = False  # the current generation, after a start
         self._reason = self._lost = self._trouble = ""
         pulse = self._registry.manifest.pulse or generations.now()
         self._without = Behind(pulse, "The pipeline is starting.")  # as long as nothing runs
@@ -149,7 +150,7 @@ class Conductor:
             except DataError as error:
                 self._lost = str(error)
                 return
-            self._say_live(current)
+            self._is_resuming = True
             if not decide.is_of(current, self._docket.wanted) and not self._docket.cause:
                 self._reason = "the configuration has other sources, joins or retention"
 
@@ -177,6 +178,9 @@ class Conductor:
             return
         self._lost = self._lost or self._current.look()
         if not self._lost:
+            if self._is_resuming and self._current.has_caught_up:
+                self._is_resuming = False
+                self._say_live(self._current.generation)
             return
         generation = self._registry.manifest.generations[self._current.generation.number]
         self._registry.put(generations.ended(generation, State.FAILED, self._lost))
@@ -273,7 +277,8 @@ class Conductor:
         if self._current is not None:
             self._retirement.drain(self._current)
         self._current = prepared.supervisor
-        self._is_switching, self._reason = False, ""
+        self._is_switching = self._is_resuming = False
+        self._reason = ""
         self._attempts.forget()
 
     def _dispose(self, preparation: Preparation) -> None:

@@ -37,11 +37,13 @@ class Supervisor:
         self._freshness: dict[QueryId, Freshness] = {}
         self._trouble = ""
         self._topics_at = self._fresh_look_at = 0.0
+        self._started_at = 0
         self._partitions: Mapping[str, int] = {}
 
     def start(self) -> None:
         """DataError when its checkpoints are damaged."""
         self._partitions = {name: info.partitions for name, info in self._source_topics().items()}
+        self._started_at = now()
         self._queries = self._pool.acquire(self._plan)
         self._freshness = {
             query.id: Freshness(query.written, self._fresh_at)
@@ -62,6 +64,11 @@ class Supervisor:
     def is_live(self) -> bool:
         """Whether all its queries have caught up with the past and run in real-time mode."""
         return all(query.is_live for query in self._queries)
+
+    @property
+    def has_caught_up(self) -> bool:
+        """Whether its tables have had everything at some moment since it was started."""
+        return self.is_live and all(self._at(query) > self._started_at for query in self._queries)
 
     @property
     def is_catching_up(self) -> bool:

@@ -44,6 +44,7 @@ class Workshop:
             self._slots = slots_to_open(wanted, self._partitions(), running)
             self._say("Starting Spark.")
             self._spark = open_session(self._settings, self._jars, self._slots)
+            self._say("Spark is up.")
             self._started()
         return self._spark
 
