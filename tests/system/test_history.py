@@ -1,8 +1,10 @@
-"""At the history bound: what docs/joins.md says is what happens, and bootstrap has no bound."""
+"""A user's own limit on the history of a key: what it leaves out is said, and only with a limit."""
 
 from __future__ import annotations
 
 import json
+
+import yaml
 
 from evergrid.testing.scripted import Send
 from evergrid.testing.world import World
@@ -40,9 +42,9 @@ def test_live_joins_look_back_so_far_and_no_further(make_world: MakeWorld) -> No
         for number in range(5):
             world.send([user(number, 1000 * number)])
         each_has_read_the_users(world)
-        beyond_the_bound(world)
-        # What lies within the bound is exact: a new generation agrees on all of it.
-    with_all_history(world)
+        beyond_the_limit(world)
+        what_was_left_out_is_said(world)
+    without_a_limit(world)
 
 
 def each_has_read_the_users(world: World) -> None:
@@ -57,7 +59,7 @@ def each_has_read_the_users(world: World) -> None:
     )
 
 
-def beyond_the_bound(world: World) -> None:
+def beyond_the_limit(world: World) -> None:
     # An account from before the users that are kept finds none of those it should match.
     world.send([account(1500)])
     world.wait_until(lambda: len(world.table("asof_ui")) == 2, PATIENCE)
@@ -76,16 +78,33 @@ def shown(world: World, users: int = 5) -> list[object]:
     return [rows[f"0:{offset}"]["accountType"] for offset in range(users)]
 
 
-def with_all_history(world: World) -> None:
-    """Bootstrap joins everything there is, so a new generation equals the oracle.
+def what_was_left_out_is_said(world: World) -> None:
+    """By table and key; the other key has everything, and nobody says otherwise."""
+    tables = world.manifest().tables()
 
-    It comes about because the old one's checkpoints are damaged, which is never gone past.
-    """
-    for checkpoint in (world.data_dir / "generations").rglob("metadata"):
-        if checkpoint.is_file():
-            checkpoint.write_text("no metadata")
-    with world.start_live() as process:
+    def said() -> dict[str, tuple[str, ...]]:
+        gaps = world.manifest().gaps.topics
+        return {
+            name: gap.keys
+            for name, table in tables.items()
+            for gap in gaps.get(table.topic, ())
+            if gap.reason == "history"
+        }
+
+    expected = dict.fromkeys(("asof_ui", "left_ui", "inner_ui"), ("u",))
+    world.wait_until(lambda: said() == expected, PATIENCE)
+
+
+def without_a_limit(world: World) -> None:
+    """The same topics without the limit are another generation, and exact."""
+    joins = world.config["joins"]
+    assert isinstance(joins, dict)
+    for join in joins.values():
+        del join["history"]
+    world.file.write_text(yaml.safe_dump(world.config, sort_keys=False))
+    with world.start_pipeline() as process:
         process.wait_for_words("Generation 2 is live", PATIENCE)
         world.wait_until_exact(["asof_ui", "left_ui", "inner_ui"])
         assert shown(world) == ["at 1500"] * 5
         assert world.table("asof_ui")["0:1"]["name"] == "name 1"
+        assert not world.manifest().gaps.topics.get(world.manifest().tables()["asof_ui"].topic)

@@ -26,8 +26,7 @@ from evergrid.kafka.secured.listeners import Listener
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.source import Edge
 from evergrid.pipeline.session import end_session, open_session
-from evergrid.pipeline.sink import ChangelogSink
-from evergrid.pipeline.sources import message_history
+from evergrid.pipeline.sources import kafka_options, message_history
 from evergrid.protocol.messages import Live
 from evergrid.testing.pauses import Pauses
 from evergrid.testing.ports import free_port
@@ -59,7 +58,6 @@ WRONG = "not-the-right-one"
 LITERAL = "written-in-the-file-as-it-is"
 OVERRULED = "written-there-and-not-what-counts"
 TRUST, STORE = "opens-the-trust-store", "opens-the-key-store"
-MEGABYTE = 1024 * 1024
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +103,7 @@ def test_sparks_client_reads_and_writes_by_every_way(house: SecuredBroker, tmp_p
             changes = spark.createDataFrame(
                 [(topic, "k", "v")], "topic string, key string, value string"
             )
-            ChangelogSink(connection, MEGABYTE).at_once(changes)
+            changes.write.format("kafka").options(**kafka_options(connection)).save()
             ends = topics.offsets(house.administration(), topic, Edge.LATEST)
             rows = message_history(spark, connection, topic, {0: 0}, ends).collect()
             assert [bytes(row["value"]) for row in rows] == [b"v"], listener

@@ -82,10 +82,12 @@ class Supervisor:
         Asked by another thread, too.
         """
         oldest = now() - int(STALE_SECONDS * 1e6)
+        if not self._queries:
+            return Behind(self._fresh_at, "The pipeline is starting.")
         late = [query for query in self._queries if self._at(query) < oldest]
-        if not late and self._queries:
+        if not late:
             return Behind()
-        since = min((self._at(query) for query in late), default=self._fresh_at)
+        since = min(self._at(query) for query in late)
         tables = () if len(late) == len(self._queries) else tuple(query.table for query in late)
         return Behind(since, self._why(late), tables)
 

@@ -56,7 +56,8 @@ def remove(settings: Settings, query: QueryId) -> None:
     folder = checkpoint_folder(settings, query)
     shutil.rmtree(folder, ignore_errors=True)
     _owner_file(folder).unlink(missing_ok=True)
-    if folder.parent.is_dir() and not any(folder.parent.iterdir()):
+    is_there = folder.parent.is_dir()
+    if is_there and not any(other.is_dir() for other in folder.parent.iterdir()):
         shutil.rmtree(folder.parent, ignore_errors=True)
 
 
