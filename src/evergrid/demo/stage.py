@@ -108,7 +108,7 @@ class Stage:
         self._gateway.start()
 
     def look(self) -> None:
-        """Start again what fell over."""
+        """Start again what has failed."""
         for child in (self._child, self._gateway):
             if child is not None:
                 child.look()

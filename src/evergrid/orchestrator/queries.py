@@ -30,6 +30,7 @@ _CALM_SECONDS = 120.0  # a query that ran this long starts again with the shorte
 _LEAST_ROOM_BYTES = 64 << 20
 _STEADY_SECONDS = 15.0  # what fails again for the same reason has failed by then
 _QUIET_SECONDS = 2.0
+_GONE_SECONDS = 15.0  # a consumer may be further than it has said so far
 # Micro-batches are so much cheaper that it pays to begin again from the checkpoint.
 _MOST_BEHIND = 1_000_000
 _LEAST_RUN_SECONDS = 60.0
@@ -54,6 +55,7 @@ class SupervisedQuery:
         self._ends: Places = {}
         self._ends_at = 0.0
         self._batch = ("", -1)
+        self._gone_at: float | None = None
 
     @property
     def id(self) -> QueryId:
@@ -148,6 +150,7 @@ class SupervisedQuery:
     def observe(self, edges: Edges) -> None:
         """Find out how far it has come; `edges` are those of its topics."""
         self._query.look(edges.first)
+        self._look_for_lost_input(edges.first)
         if not self.id.is_join or self._query.phase is not Phase.LIVE:
             return
         name, topics_ = str(self.id), self._query.topics
@@ -157,6 +160,21 @@ class SupervisedQuery:
         joined = self._reports.joined(name)
         self.written.reach({(topics_[side], part): at for (side, part), at in joined.items()})
         self._pass_what_holds_no_message(edges.end)
+
+    def _look_for_lost_input(self, first: Places) -> None:
+        """Real-time mode waits for messages that were deleted before it read them, and says
+        nothing."""
+        gone = self.read.before(first) if self.is_live else []
+        if not gone:
+            self._gone_at = None
+        elif self._gone_at is None:
+            self._gone_at = time.monotonic()
+        elif time.monotonic() - self._gone_at > _GONE_SECONDS:
+            names = ", ".join(sorted({topic for topic, _ in gone}))
+            self.lost = (
+                f"query {self.id.name} lost its input: messages of topic {names} were deleted "
+                "before they were read"
+            )
 
     def _pass_what_holds_no_message(self, ends: Places) -> None:
         """Offsets at the end of a partition may have no message: transactions and compaction leave

@@ -84,13 +84,13 @@ class Plan(msgspec.Struct, frozen=True):
         """The topics of a join, the left one first."""
         return tuple(self.starts_of(query))
 
-    def start(self, query: QueryId, group: str, *, live: bool) -> object:
-        """Start a query on its checkpoint: in real-time mode, or in micro-batches that end when all
-        that is there now has been read."""
+    def start(
+        self, query: QueryId, starts: Mapping[str, Offsets], group: str, *, live: bool
+    ) -> object:
+        """Start a query on its checkpoint, or at `starts` when that is empty: in real-time mode, or
+        in micro-batches that end when all that is there now has been read."""
         rows = None if live else _MESSAGES_PER_BATCH
-        messages = message_stream(
-            self.spark, self.settings.kafka.source, self.starts_of(query), group, rows
-        )
+        messages = message_stream(self.spark, self.settings.kafka.source, starts, group, rows)
         join = self._join(query)
         if join is not None:
             changes = self._joined(query, join, messages, group, live)

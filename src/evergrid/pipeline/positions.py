@@ -44,6 +44,10 @@ class Positions:
                 self._said[place] = (group, lead)
                 self._known[place] = first.get(place, 0) + lead
 
+    def before(self, first: Places) -> list[Place]:
+        """Partitions whose next message is before the oldest one that there is: it is gone."""
+        return [place for place, at in first.items() if self._known.get(place, at) < at]
+
     def left(self, ends: Places) -> int:
         """How many messages before these ends are still to be written."""
         return sum(max(0, end - self._known.get(place, 0)) for place, end in ends.items())

@@ -9,11 +9,13 @@ from __future__ import annotations
 import enum
 import itertools
 import time
+from collections.abc import Sequence
 from typing import cast
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from evergrid.kafka.topics import TopicWatch
+from evergrid.kafka.topics import Place, TopicWatch
+from evergrid.model.errors import DataError
 from evergrid.pipeline.checkpoint import positions
 from evergrid.pipeline.consumer_positions import ConsumerLeads
 from evergrid.pipeline.failures import Failure, failure_of, told_plainly
@@ -69,13 +71,18 @@ class Query:
     def start(self) -> None:
         """Start it (again) on its checkpoint; DataError when that is damaged."""
         self._started = time.monotonic()
+        edges = self._watch.edges(self.topics)
         committed = self._committed()
+        own = Positions()
+        own.reach(committed)
+        if gone := own.before(edges.first):
+            self._pass_over(gone)
+            committed = {
+                place: max(at, edges.first.get(place, 0)) for place, at in committed.items()
+            }
         self.written.begin(committed)
         self.read.begin(committed)
-        left = Positions()
-        left.reach(committed)
-        ends = self._watch.ends(self.topics)
-        self._begin(live=left.left(ends) <= _MOST_LIVE)
+        self._begin(committed, live=own.left(edges.end) <= _MOST_LIVE)
 
     def advance(self) -> Failure | None:
         """Go on to the next mode when one is over; why it has ended, when it failed."""
@@ -110,12 +117,28 @@ class Query:
         self._query = None
         self.phase = Phase.STOPPED
 
-    def _begin(self, *, live: bool) -> None:
+    def _pass_over(self, gone: Sequence[Place]) -> None:
+        """Messages that vanished before a new generation read them are not missed. Of one that was
+        ready before, they may have been joined already: DataError."""
+        if self._plan.generation.times.ready or self._has_commits():
+            names = ", ".join(sorted({topic for topic, _ in gone}))
+            raise DataError(
+                f"query {self.id.name} lost its input: messages of topic {names} were deleted "
+                "before they were read"
+            )
+
+    def _has_commits(self) -> bool:
+        return any((self._plan.checkpoint(self.id) / "commits").glob("[0-9]*"))
+
+    def _begin(self, starts: Places, *, live: bool) -> None:
         # Consumers of an earlier start may linger, and must not be taken for those of this one.
         self._group = f"{GROUP}-{self.id}-{next(_starts)}"
         self.phase = Phase.LIVE if live else Phase.CATCHING_UP
         with told_plainly(f"start query {self.id}"):
-            self._query = cast("StreamingQuery", self._plan.start(self.id, self._group, live=live))
+            self._query = cast(
+                "StreamingQuery",
+                self._plan.start(self.id, _by_topic(starts), self._group, live=live),
+            )
 
     def _committed(self) -> Places:
         return {
@@ -123,3 +146,10 @@ class Query:
             for topic, offsets in positions(self._plan, self.id).items()
             for partition, offset in offsets.items()
         }
+
+
+def _by_topic(places: Places) -> dict[str, dict[int, int]]:
+    found: dict[str, dict[int, int]] = {}
+    for (topic, partition), offset in places.items():
+        found.setdefault(topic, {})[partition] = offset
+    return found
