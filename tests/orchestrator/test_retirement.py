@@ -20,12 +20,14 @@ from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
-from evergrid.model.generation import Generation, State, TableTopic, Times
+from evergrid.model.generation import ENGINE, Generation, SourceTopic, State, TableTopic, Times
 from evergrid.orchestrator import retirement
 from evergrid.orchestrator.retirement import Retirement
-from evergrid.pipeline.plan import generation_folder
+from evergrid.pipeline.checkpoint import all_checkpoints
+from evergrid.pipeline.plan import QueryId, checkpoint_folder, queries_of
 
 LONG_AGO = 1
+SOURCE = "users"
 LET_GO_SECONDS = 3.0
 _PREFIXES = itertools.count()
 
@@ -48,29 +50,39 @@ class Bench:
         self.registry = make_registry(self.settings)
         self.said: list[str] = []
 
-    def make(self, state: State, *, known: bool = True, current: bool = False) -> int:
-        """A generation with a topic and a checkpoint; whether the manifest knows it is another
-        matter."""
+    def make(
+        self, state: State, *, known: bool = True, current: bool = False, raw: int | None = None
+    ) -> int:
+        """A generation with a raw and a joined table, whose topics and checkpoints exist; whether
+        the manifest knows it is another matter. `raw` is a generation that made the raw table."""
         number = self.registry.take_number()
-        table = self.settings.raw_tables()[0]
-        topic = table_topic(self.prefix, number, table.name)
-        topics.create(self._connection, [NewTopicSpec(topic, 1, 1)])
-        (generation_folder(self.settings, number) / "join-final").mkdir(parents=True)
+        one = self._generation(number, state, raw or number)
+        mine = [topic for topic in one.tables.values() if f".g{number}." in topic.topic]
+        topics.create(self._connection, [NewTopicSpec(table.topic, 1, 1) for table in mine])
+        for query in queries_of(one):
+            checkpoint_folder(self.settings, query).mkdir(parents=True, exist_ok=True)
         if known:
-            one = Generation(
-                number=number,
-                state=state,
-                sources=self.settings.sources,
-                joins=self.settings.joins,
-                topics={},
-                tables={table.name: TableTopic(table, topic, 1)},
-                times=Times(created=LONG_AGO, ended=LONG_AGO),
-                error="it broke" if state is State.FAILED else "",
-            )
             self.registry.put(one)
             if current:
                 self.registry.make_current(one)
         return number
+
+    def _generation(self, number: int, state: State, raw: int) -> Generation:
+        table, joined = self.settings.raw_tables()[0], self.settings.joined_tables()[0]
+        return Generation(
+            number=number,
+            state=state,
+            sources=self.settings.sources,
+            joins=self.settings.joins,
+            topics={SOURCE: SourceTopic("id-1", {0: 0}, raw=raw, made=LONG_AGO)},
+            tables={
+                table.name: TableTopic(table, table_topic(self.prefix, raw, table.name), 1),
+                joined.name: TableTopic(joined, table_topic(self.prefix, number, joined.name), 1),
+            },
+            times=Times(created=LONG_AGO, ended=LONG_AGO),
+            error="it broke" if state is State.FAILED else "",
+            engine=ENGINE,
+        )
 
     def restart(self) -> Retirement:
         """As another process would begin: with what the broker has."""
