@@ -291,13 +291,7 @@ public final class JoinProcessor
   }
 
   private long nextSweep(History history, long now) {
-    Cursor at = new Cursor();
-    long oldest = now * MICROS;
-    for (byte side = KeyedMessage.LEFT; side <= KeyedMessage.RIGHT; side++) {
-      if (history.side(side).first(at)) {
-        oldest = Math.min(oldest, history.side(side).ts(at));
-      }
-    }
+    long oldest = Math.min(now * MICROS, rule.nextExpiry(history));
     long due = (oldest + spec.ageMicros + SLACK_MICROS) / MICROS;
     return (Math.max(due, now) + SWEEP_MILLIS) & ~1L;
   }
