@@ -317,6 +317,17 @@ def test_only_what_stays_is_shared(settings: Settings, state: State) -> None:
     assert maker(settings, generation(settings, state)) is None, "it was never complete"
 
 
+def test_what_one_used_that_could_not_go_on_is_not_shared(settings: Settings) -> None:
+    """The raw table's checkpoint may be why: whoever shared it would fail as well, for ever."""
+    kept = generation(settings, State.RETIRING, 1, ready=SECOND)
+    lost = generation(settings, State.FAILED, 2, ready=SECOND, raw=1)
+    was_current = msgspec.structs.replace(lost, times=Times(created=1, ready=1, current=1))
+    assert maker(settings, kept, was_current) is None
+    assert maker(settings, kept, lost) == 1, "it failed before it was shown, for its own reasons"
+    anew = generation(settings, State.CURRENT, 3, ready=SECOND)
+    assert maker(settings, kept, was_current, anew) == 3
+
+
 def test_the_current_one_is_shared_with_before_newer_ones(settings: Settings) -> None:
     old = generation(settings, State.RETIRING, 1, ready=SECOND)
     current = generation(settings, State.CURRENT, 2, ready=SECOND)
