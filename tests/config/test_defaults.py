@@ -24,16 +24,16 @@ def names(join: Join) -> list[str]:
 @pytest.mark.parametrize(
     ("kind", "given", "history"),
     [
-        ("asof", "", History(64, 16)),
-        ("left", "", History(64, 1)),
-        ("inner", "", History(64, 64)),
-        ("asof", ", history: {left: 8}", History(8, 16)),
-        ("asof", ", history: {right: 8}", History(64, 8)),
-        ("left", ", history: {left: 8, right: 1}", History(8, 1)),
-        ("inner", ", history: {left: 1, right: 10000}", History(1, 10000)),
+        ("asof", "", History(None, None)),
+        ("left", "", History(None, None)),
+        ("inner", "", History(None, None)),
+        ("asof", ", history: {left: 8}", History(8, None)),
+        ("asof", ", history: {right: 8}", History(None, 8)),
+        ("left", ", history: {left: 8, right: 1}", History(8, None)),
+        ("inner", ", history: {left: 1, right: 1000000000}", History(1, 1_000_000_000)),
     ],
 )
-def test_history_follows_the_type_where_it_is_not_given(
+def test_history_has_no_limit_where_none_is_given(
     load_text: Load, kind: str, given: str, history: History
 ) -> None:
     assert load_text(JOIN.format(kind, given)).joins["final"].history == history
@@ -91,9 +91,16 @@ def test_a_join_that_changes_its_type_is_the_one_configured_so(
 
 
 def test_a_join_that_changes_its_type_keeps_what_was_given(load_text: Load) -> None:
-    given = ", history: {left: 8, right: 9}, columns: {who: users.name}"
+    given = ", history: {left: 8, right: 9}, pairs: 7, columns: {who: users.name}"
     settings = load_text(JOIN.format("asof", given))
     join = settings.joins["final"]
-    inner = retyped(join, JoinType.INNER, settings.sources)
-    assert inner == msgspec.structs.replace(join, type=JoinType.INNER)
-    assert retyped(join, JoinType.LEFT, settings.sources).history == History(8, 1)
+    for kind in JoinType:
+        other = retyped(join, kind, settings.sources)
+        assert other == msgspec.structs.replace(join, type=kind)
+
+
+def test_an_inner_join_has_a_limit_of_pairs(load_text: Load) -> None:
+    assert load_text(JOIN.format("inner", "")).joins["final"].pairs == 10_000
+    for most in (1, 1_000_000):
+        given = f", pairs: {most}"
+        assert load_text(JOIN.format("inner", given)).joins["final"].pairs == most

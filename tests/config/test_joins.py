@@ -63,13 +63,24 @@ CASES: dict[str, tuple[str, str, str]] = {
     "history too short": (
         "right: 16",
         "right: 0",
-        "27: joins.final.history.right: found '0', expected a whole number from 1 to 10000. "
-        + RANGE,
+        "27: joins.final.history.right: found '0', expected a whole number from 1 to "
+        "1000000000. " + RANGE,
     ),
     "history too long": (
         "left: 64",
-        "left: 10001",
-        "27: joins.final.history.left: found '10001', expected a whole number from 1 to 10000. "
+        "left: 1000000001",
+        "27: joins.final.history.left: found '1000000001', expected a whole number from 1 to "
+        "1000000000. " + RANGE,
+    ),
+    "no pairs": (
+        MORE,
+        "    pairs: 0\n",
+        f"28: joins.final.pairs: found '0', expected a whole number from 1 to 1000000. {RANGE}",
+    ),
+    "too many pairs": (
+        MORE,
+        "    pairs: 1000001\n",
+        "28: joins.final.pairs: found '1000001', expected a whole number from 1 to 1000000. "
         + RANGE,
     ),
     "history of a left join": (

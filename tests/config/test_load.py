@@ -37,7 +37,7 @@ def test_without_a_file_the_packaged_defaults_hold() -> None:
     assert (users.topic, users.table, users.key) == ("users", "users_ui", "userId")
     assert [str(field.type) for field in accounts.fields] == ["text", "text", "decimal(18,2)"]
     assert settings.joins["final"].type is JoinType.LEFT
-    assert settings.joins["final"].history == History(64, 1)
+    assert settings.joins["final"].history == History(None, None)
     assert settings.limits == Limits(262144, 64, 4096)
     assert settings.missing_topics is MissingTopics.FAIL
     assert settings.spark.batch_seconds == 300

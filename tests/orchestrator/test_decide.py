@@ -9,8 +9,9 @@ from evergrid.changelog.manifest import Manifest
 from evergrid.config import load
 from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
-from evergrid.model.generation import Generation, SourceTopic, State, TableTopic, Times
+from evergrid.model.generation import ENGINE, Generation, SourceTopic, State, TableTopic, Times
 from evergrid.orchestrator import decide, generations
+from evergrid.pipeline.plan import QueryId
 
 FOUND = {"users": TopicInfo("users", "id-1", 2), "accounts": TopicInfo("accounts", "id-2", 2)}
 SECOND = 1_000_000
@@ -34,22 +35,34 @@ def generation(
     *,
     ready: int = 0,
     ended: int = 0,
+    engine: int = ENGINE,
+    raw: int | None = None,
 ) -> Generation:
+    """One with topics and tables of its own; `raw` is the generation that made its raw tables."""
+    raws = {table.name for table in settings.raw_tables()}
+    maker = raw or number
     return Generation(
         number=number,
         state=state,
         sources=settings.sources,
         joins=settings.joins,
         topics={
-            name: SourceTopic(FOUND[source.topic].topic_id, {0: 0, 1: 0}, {0: 0, 1: 0})
+            name: SourceTopic(ids(source.topic), {0: 0, 1: 0}, raw=maker, made=maker)
             for name, source in settings.sources.items()
         },
         tables={
-            table.name: TableTopic(table, f"g{number}.{table.name}", 1)
+            table.name: TableTopic(
+                table, f"g{maker if table.name in raws else number}.{table.name}", 1
+            )
             for table in settings.generation_tables()
         },
         times=Times(created=1, ready=ready, ended=ended),
+        engine=engine,
     )
+
+
+def ids(topic: str) -> str:
+    return FOUND[topic].topic_id if topic in FOUND else f"id of {topic}"
 
 
 def manifest(*generations: Generation, current: int | None = None) -> Manifest:
@@ -74,6 +87,31 @@ def test_one_that_is_not_whole_cannot(settings: Settings, state: State) -> None:
 def test_a_missing_checkpoint_is_never_gone_past(settings: Settings) -> None:
     reason = decide.why_not(generation(settings), FOUND, checkpoints=False)
     assert reason == "the checkpoint of generation 3 is missing"
+
+
+@pytest.mark.parametrize("state", [State.READY, State.CURRENT, State.RETIRING])
+@pytest.mark.parametrize("checkpoints", [True, False])
+def test_one_of_an_earlier_engine_cannot_go_on(
+    settings: Settings, state: State, checkpoints: bool
+) -> None:
+    reason = decide.why_not(generation(settings, state, engine=1), FOUND, checkpoints)
+    assert reason == (
+        "generation 3 was made by an earlier version of Evergrid, whose checkpoints this one "
+        "cannot go on from"
+    )
+
+
+def test_a_manifest_of_the_first_engine_is_read_as_that(settings: Settings) -> None:
+    written = msgspec.json.decode(msgspec.json.encode(generation(settings)))
+    del written["engine"]
+    written["topics"] = {
+        name: {"topic_id": "id-1", "start": {"0": 0}, "live": {"0": 5}} for name in written["topics"]
+    }
+    for join in written["joins"].values():
+        join["history"] = {"left": 64, "right": 1}
+        del join["pairs"]
+    found = msgspec.json.decode(msgspec.json.encode(written), type=Generation)
+    assert "earlier version" in decide.why_not(found, FOUND, checkpoints=True)
 
 
 def test_a_topic_of_the_same_name_is_another_topic(settings: Settings) -> None:
@@ -176,10 +214,10 @@ def test_missing_and_grown_topics_are_named(settings: Settings) -> None:
 def test_there_are_slots_for_two_of_the_largest_that_may_be_asked_for(settings: Settings) -> None:
     small = {"users": 2, "accounts": 2}
     one = decide.slots_of(settings, small, 2)
-    assert one == 2 + 2 + (2 + 2 + 2)
+    assert one == 2 + 2 + (2 + 2 + 2 + 1)  # the last one reads ticks
     assert decide.slots_to_open(settings, small) == 2 * one + 8
     foreseen = decide.slots_to_open(settings, small | {"users_v2": 6, "elsewhere": 99})
-    assert foreseen == 2 * (6 + 6 + (6 + 6 + 2)) + 8
+    assert foreseen == 2 * (6 + 6 + (6 + 6 + 2 + 1)) + 8
     assert decide.slots_to_open(settings, small | {"users_v2": 5000}) == 2 * 200 + 8
 
 
@@ -190,7 +228,7 @@ def test_what_goes_on_has_its_slots_whatever_is_wanted_instead(settings: Setting
     running = generation(settings)
     one = decide.slots_of(small, partitions, 2)
     beside = decide.slots_of(running, partitions, 2)
-    assert (one, beside) == (1 + 1 + (1 + 1 + 2), 50 + 50 + (50 + 50 + 2))
+    assert (one, beside) == (1 + 1 + (1 + 1 + 2 + 1), 50 + 50 + (50 + 50 + 2 + 1))
     slots = decide.slots_to_open(small, partitions, running)
     assert slots == one + beside + 8
     assert decide.too_large(one, beside, slots) == ""
@@ -218,3 +256,112 @@ def test_topics_that_need_more_are_refused_with_a_sentence() -> None:
         "its topics and joins need 11 of Spark's slots, and 10 are free beside the 10 of the "
         "generation that runs"
     )
+
+
+# Raw tables that generations share
+
+
+def other_join(settings: Settings) -> Settings:
+    return load(None, {"EVERGRID_JOINS__FINAL__TYPE": "inner"})
+
+
+def maker(
+    settings: Settings, *others: Generation, source: str = "users", topic_id: str = "id-1"
+) -> int | None:
+    """The generation whose raw table one with these settings would share."""
+    found = decide.shared_with(settings, settings.sources[source], topic_id, others)
+    return found.number if found else None
+
+
+def test_a_raw_table_of_the_same_source_is_shared(settings: Settings) -> None:
+    one = generation(settings, ready=SECOND)
+    assert maker(other_join(settings), one) == 3
+    assert maker(settings) is None
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"EVERGRID_SOURCES__USERS__TOPIC": "people"},
+        {"EVERGRID_SOURCES__USERS__KEY": "email"},
+        {"EVERGRID_SOURCES__USERS__FIELDS__AGE": "text"},
+        {"EVERGRID_SOURCES__USERS__START": "latest"},
+        {"EVERGRID_SOURCES__USERS__TABLE": "people_ui"},
+        {"EVERGRID_RETENTION__TABLES__USERS_UI__AGE": "1d"},
+    ],
+    ids=str,
+)
+def test_another_source_or_table_is_not_shared(
+    settings: Settings, environment: dict[str, str]
+) -> None:
+    one = generation(settings, ready=SECOND)
+    wanted = load(None, environment)
+    assert wanted.sources["accounts"] == settings.sources["accounts"]
+    assert maker(wanted, one) is None
+    assert maker(wanted, one, source="accounts", topic_id="id-2") == 3
+
+
+def test_a_topic_that_was_made_anew_is_not_shared(settings: Settings) -> None:
+    assert maker(settings, generation(settings, ready=SECOND), topic_id="id-9") is None
+
+
+def test_a_raw_table_of_an_earlier_engine_is_not_shared(settings: Settings) -> None:
+    assert maker(settings, generation(settings, ready=SECOND, engine=1)) is None
+
+
+@pytest.mark.parametrize("state", State)
+def test_only_what_stays_is_shared(settings: Settings, state: State) -> None:
+    was_ready = generation(settings, state, ready=SECOND)
+    stays = state not in (State.FAILED, State.GONE)
+    assert maker(settings, was_ready) == (3 if stays else None)
+    assert maker(settings, generation(settings, state)) is None, "it was never complete"
+
+
+def test_what_one_used_that_could_not_go_on_is_not_shared(settings: Settings) -> None:
+    """The raw table's checkpoint may be why: whoever shared it would fail as well, for ever."""
+    kept = generation(settings, State.RETIRING, 1, ready=SECOND)
+    lost = generation(settings, State.FAILED, 2, ready=SECOND, raw=1)
+    was_current = msgspec.structs.replace(lost, times=Times(created=1, ready=1, current=1))
+    assert maker(settings, kept, was_current) is None
+    assert maker(settings, kept, lost) == 1, "it failed before it was shown, for its own reasons"
+    anew = generation(settings, State.CURRENT, 3, ready=SECOND)
+    assert maker(settings, kept, was_current, anew) == 3
+
+
+def test_the_current_one_is_shared_with_before_newer_ones(settings: Settings) -> None:
+    old = generation(settings, State.RETIRING, 1, ready=SECOND)
+    current = generation(settings, State.CURRENT, 2, ready=SECOND)
+    ready = generation(settings, State.READY, 4, ready=SECOND)
+    assert maker(settings, old, ready, current) == 2
+    assert maker(settings, old, ready) == 4
+    assert maker(settings, ready, old) == 4
+
+
+def test_what_generations_share_is_needed_until_the_last_one_goes(settings: Settings) -> None:
+    other = other_join(settings)
+    first = generation(settings, State.RETIRING, 1)
+    second = generation(other, State.CURRENT, 2, raw=1)
+    known = manifest(first, second, current=2)
+    raws = {QueryId(1, "raw-users"), QueryId(1, "raw-accounts")}
+    raw_topics = {"g1.users_ui", "g1.accounts_ui"}
+    assert decide.needed_queries(known) == {
+        *raws,
+        QueryId(1, "join-final"),
+        QueryId(2, "join-final"),
+    }
+    assert decide.needed_queries(known, without=1) == {*raws, QueryId(2, "join-final")}
+    assert decide.needed_topics(known, without=1) == {*raw_topics, "g2.final_ui"}
+    assert decide.needed_queries(known, without=2) == {*raws, QueryId(1, "join-final")}
+    assert decide.needed_topics(manifest(second, current=2), without=2) == set()
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.GONE])
+def test_what_has_failed_needs_nothing_unless_screens_show_it(
+    settings: Settings, state: State
+) -> None:
+    one = generation(settings, state, 1)
+    assert decide.needed_queries(manifest(one)) == set()
+    assert decide.needed_topics(manifest(one)) == set()
+    assert decide.needed_topics(manifest(one, current=1)) == {
+        table.topic for table in one.tables.values()
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,8 @@ def test_no_error_of_a_beat_ends_it(
             raise troubles[beat]
         return Behind(beat, "since then")
 
+    monkeypatch.setattr(Heart, "_has_news", lambda _: False)  # only beats ask then
+
     with EmbeddedBroker(tmp_path) as broker:
         settings = load(None, {"EVERGRID_KAFKA__BOOTSTRAP": broker.bootstrap})
         connection, own = settings.kafka.internal, settings.internal_topics
@@ -54,3 +57,66 @@ def test_no_error_of_a_beat_ends_it(
         beating.stop()
     assert manifest.behind.why == "since then"
     assert len(caplog.records) == 2, "each is told once, a broker that is away not at all"
+
+
+class Beats(ManifestWriter):
+    """Takes down what the manifest would be told."""
+
+    def __init__(self) -> None:
+        self.told: list[Behind] = []
+
+    def pulse(self, at: int, behind: Behind) -> None:
+        self.told.append(behind)
+
+
+def test_a_table_that_becomes_old_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heart, "BEAT_SECONDS", 3600.0)
+    monkeypatch.setattr(heart, "_LOOK_SECONDS", 0.01)
+    states = [
+        Behind(),
+        Behind(5, "failed", ("final_ui",)),
+        Behind(5, "failed", ("final_ui", "users_ui")),
+        Behind(),
+    ]
+    now = [states[0]]
+    writer = Beats()
+    beating = Heart(writer, lambda: now[0])
+    beating.start()
+    for number, state in enumerate(states, 1):
+        now[0] = state
+        wait_for(lambda: len(writer.told), lambda told, n=number: told >= n, LIMIT)
+        assert writer.told[-1] == state
+    now[0] = Behind(7, "")  # nothing that people would see
+    time.sleep(0.2)
+    beating.stop()
+    assert writer.told == states
+
+
+def test_how_many_messages_are_left_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The count changes at every look, and each record of the manifest goes to every gateway."""
+    monkeypatch.setattr(heart, "BEAT_SECONDS", 3600.0)
+    monkeypatch.setattr(heart, "_LOOK_SECONDS", 0.01)
+    looks = itertools.count()
+    writer = Beats()
+    beating = Heart(writer, lambda: Behind(5, f"{next(looks)} messages are left", ("final_ui",)))
+    beating.start()
+    wait_for(lambda: next(looks), lambda look: look > 20, LIMIT)
+    beating.stop()
+    assert len(writer.told) == 1
+
+
+def test_what_cannot_be_asked_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heart, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(heart, "_LOOK_SECONDS", 0.01)
+    answers = itertools.count()
+
+    def behind() -> Behind:
+        if next(answers) % 3:
+            raise RuntimeError("changed while it was read")
+        return Behind()
+
+    writer = Beats()
+    beating = Heart(writer, behind)
+    beating.start()
+    wait_for(lambda: len(writer.told), lambda told: told > 3, LIMIT)
+    beating.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 from pathlib import Path
 from typing import cast
@@ -20,13 +21,16 @@ from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
-from evergrid.model.generation import Generation, State, TableTopic, Times
+from evergrid.model.generation import ENGINE, Generation, SourceTopic, State, TableTopic, Times
 from evergrid.orchestrator import retirement
 from evergrid.orchestrator.retirement import Retirement
-from evergrid.pipeline.plan import generation_folder
+from evergrid.pipeline.checkpoint import all_checkpoints
+from evergrid.pipeline.plan import QueryId, checkpoint_folder, queries_of
 
 LONG_AGO = 1
+SOURCE = "users"
 LET_GO_SECONDS = 3.0
+LIMIT = 60.0
 _PREFIXES = itertools.count()
 
 
@@ -48,29 +52,39 @@ class Bench:
         self.registry = make_registry(self.settings)
         self.said: list[str] = []
 
-    def make(self, state: State, *, known: bool = True, current: bool = False) -> int:
-        """A generation with a topic and a checkpoint; whether the manifest knows it is another
-        matter."""
+    def make(
+        self, state: State, *, known: bool = True, current: bool = False, raw: int | None = None
+    ) -> int:
+        """A generation with a raw and a joined table, whose topics and checkpoints exist; whether
+        the manifest knows it is another matter. `raw` is a generation that made the raw table."""
         number = self.registry.take_number()
-        table = self.settings.raw_tables()[0]
-        topic = table_topic(self.prefix, number, table.name)
-        topics.create(self._connection, [NewTopicSpec(topic, 1, 1)])
-        (generation_folder(self.settings, number) / "join-final").mkdir(parents=True)
+        one = self._generation(number, state, raw or number)
+        mine = [topic for topic in one.tables.values() if f".g{number}." in topic.topic]
+        topics.create(self._connection, [NewTopicSpec(table.topic, 1, 1) for table in mine])
+        for query in queries_of(one):
+            checkpoint_folder(self.settings, query).mkdir(parents=True, exist_ok=True)
         if known:
-            one = Generation(
-                number=number,
-                state=state,
-                sources=self.settings.sources,
-                joins=self.settings.joins,
-                topics={},
-                tables={table.name: TableTopic(table, topic, 1)},
-                times=Times(created=LONG_AGO, ended=LONG_AGO),
-                error="it broke" if state is State.FAILED else "",
-            )
             self.registry.put(one)
             if current:
                 self.registry.make_current(one)
         return number
+
+    def _generation(self, number: int, state: State, raw: int) -> Generation:
+        table, joined = self.settings.raw_tables()[0], self.settings.joined_tables()[0]
+        return Generation(
+            number=number,
+            state=state,
+            sources=self.settings.sources,
+            joins=self.settings.joins,
+            topics={SOURCE: SourceTopic("id-1", {0: 0}, raw=raw, made=LONG_AGO)},
+            tables={
+                table.name: TableTopic(table, table_topic(self.prefix, raw, table.name), 1),
+                joined.name: TableTopic(joined, table_topic(self.prefix, number, joined.name), 1),
+            },
+            times=Times(created=LONG_AGO, ended=LONG_AGO),
+            error="it broke" if state is State.FAILED else "",
+            engine=ENGINE,
+        )
 
     def restart(self) -> Retirement:
         """As another process would begin: with what the broker has."""
@@ -82,6 +96,18 @@ class Bench:
         mine = f"{self.prefix}.g"
         names = [name for name in topics.partitions(self._connection) if name.startswith(mine)]
         return {int(name.removeprefix(mine).split(".")[0]) for name in names}
+
+    @property
+    def tables_on_the_broker(self) -> set[tuple[int, str]]:
+        """The changelogs, as generation and table."""
+        mine = f"{self.prefix}.g"
+        names = [name for name in topics.partitions(self._connection) if name.startswith(mine)]
+        split = [name.removeprefix(mine).split(".") for name in names]
+        return {(int(number), table) for number, table in split}
+
+    @property
+    def checkpoints(self) -> set[QueryId]:
+        return set(all_checkpoints(self.settings))
 
     @property
     def on_disk(self) -> set[int]:
@@ -218,3 +244,84 @@ def test_a_failed_one_goes_when_gateways_have_heard_of_it(
     retiring.turn(None)
     assert bench.on_the_broker == bench.on_disk == {current}
     assert bench.states[number] is State.FAILED
+
+
+# Raw tables that generations share
+
+
+def test_a_shared_raw_table_stays_while_one_generation_needs_it(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    bench = Bench(broker, tmp_path, grace="1m")
+    maker = bench.make(State.RETIRING)  # its time is over
+    current = bench.make(State.CURRENT, current=True, raw=maker)
+    retiring = bench.restart()
+    retiring.turn(None)
+    assert [*bench.states] == [current]
+    assert bench.tables_on_the_broker == {(maker, "users_ui"), (current, "final_ui")}
+    assert bench.checkpoints == {QueryId(maker, "raw-users"), QueryId(current, "join-final")}
+    retiring.look_for_orphans()
+    retiring.turn(None)
+    assert bench.tables_on_the_broker == {(maker, "users_ui"), (current, "final_ui")}
+
+
+def test_a_shared_raw_table_goes_with_the_last_one(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    bench = Bench(broker, tmp_path, grace="1m")
+    maker = bench.make(State.RETIRING)
+    bench.make(State.RETIRING, raw=maker)
+    current = bench.make(State.CURRENT, current=True)
+    retiring = bench.restart()
+    retiring.turn(None)
+    assert bench.on_the_broker == bench.on_disk == {*bench.states} == {current}
+
+
+@pytest.mark.parametrize("end", ["fail", "discard"])
+def test_what_failed_leaves_the_table_that_it_shared(
+    broker: EmbeddedBroker, tmp_path: Path, end: str
+) -> None:
+    bench = Bench(broker, tmp_path)
+    current = bench.make(State.CURRENT, current=True)
+    number = bench.make(State.PREPARING, raw=current)
+    retiring = bench.restart()
+    one = bench.registry.manifest.generations[number]
+    if end == "fail":
+        retiring.fail(one, "no right to read accounts")
+    else:
+        retiring.discard(one)
+    time.sleep(LET_GO_SECONDS)
+    retiring.turn(None)
+    assert bench.tables_on_the_broker == {(current, "users_ui"), (current, "final_ui")}
+    assert bench.checkpoints == {QueryId(current, "raw-users"), QueryId(current, "join-final")}
+
+
+def test_after_a_kill_a_half_one_leaves_the_table_that_it_shared(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    bench = Bench(broker, tmp_path)
+    current = bench.make(State.CURRENT, current=True)
+    bench.make(State.PREPARING, raw=current)
+    failed = bench.make(State.FAILED, raw=current)
+    bench.restart().after_a_kill()
+    assert [*bench.states] == [current, failed]
+    assert bench.tables_on_the_broker == {(current, "users_ui"), (current, "final_ui")}
+    assert bench.checkpoints == {QueryId(current, "raw-users"), QueryId(current, "join-final")}
+
+
+def test_no_table_is_removed_while_a_generation_begins(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    """It may be about to share the table, which the manifest does not know yet."""
+    bench = Bench(broker, tmp_path, grace="1m")
+    maker = bench.make(State.RETIRING)  # its time is over
+    current = bench.make(State.CURRENT, current=True)
+    retiring = bench.restart()
+    with bench.registry.sharing:
+        turn = threading.Thread(target=retiring.turn, args=(None,))
+        turn.start()
+        turn.join(1.0)
+        assert bench.on_the_broker == bench.on_disk == {maker, current}
+        number = bench.make(State.PREPARING, raw=maker)
+    turn.join(LIMIT)
+    assert {*bench.states} == {current, number}
+    assert (maker, "users_ui") in bench.tables_on_the_broker
+    assert QueryId(maker, "raw-users") in bench.checkpoints

@@ -78,6 +78,13 @@ class JoinProgress:
         self._seen[report.reducer] = {(one.side, one.partition): one for one in report.seen}
         self._at[report.reducer] = at
 
+    def end_run(self) -> None:
+        """The join was stopped or failed: what it reported says nothing of its next run."""
+        self._over.add(self._batch[0])
+        self._batch = ("", -1)
+        self._seen.clear()
+        self._at.clear()
+
     @property
     def batch(self) -> tuple[str, int]:
         """The run and the batch that the newest reports are of."""
@@ -142,6 +149,12 @@ class ReportReader:
         with self._lock:
             progress = self._progress.get(query)
             return progress.batch if progress else ("", -1)
+
+    def end_run(self, query: str) -> None:
+        """A join begins again from its checkpoint."""
+        with self._lock:
+            if query in self._progress:
+                self._progress[query].end_run()
 
     def joined(self, query: str) -> Mapping[SidePlace, int]:
         """How far a join has come, by side and partition."""

@@ -52,7 +52,16 @@ def why_not(generation: Generation, found: Mapping[str, TopicInfo], checkpoints:
 def shared_with(
     settings: Settings, source: Source, topic_id: str, others: Iterable[Generation]
 ) -> Generation | None:
-    """A generation whose raw table of this very source can be shared; the current one first."""
+    """A generation whose raw table of this very source can be shared; the current one first.
+
+    What a generation used that could not go on is not shared: its checkpoint may be the reason.
+    """
+    others = list(others)
+    lost = {
+        one.topics[source.name].raw
+        for one in others
+        if one.state is State.FAILED and one.times.current and source.name in one.topics
+    }
     table = next(one for one in settings.raw_tables() if one.name == source.table)
     fitting = [
         one
@@ -62,6 +71,7 @@ def shared_with(
         and one.engine == ENGINE
         and one.sources.get(source.name) == source
         and one.topics[source.name].topic_id == topic_id
+        and one.topics[source.name].raw not in lost
         and one.tables[source.table].table == table
     ]
     return max(fitting, key=lambda one: (one.state is State.CURRENT, one.number), default=None)

@@ -73,7 +73,7 @@ def begin(
         if (one := shared_with(settings, source, found[source.topic].topic_id, known))
     }
     read = {
-        name: shared[name].topics[name]
+        name: _shared_from(settings, source, shared[name].topics[name])
         if name in shared
         else _read_from(settings, source, found[source.topic], number, created)
         for name, source in settings.sources.items()
@@ -228,6 +228,14 @@ def _counted(generation: Generation, join: Join) -> tuple[str, str]:
 def _placed(settings: Settings, number: int, table: Table) -> TableTopic:
     own = settings.internal_topics
     return TableTopic(table, table_topic(own.prefix, number, table.name), own.partitions)
+
+
+def _shared_from(settings: Settings, source: Source, known: SourceTopic) -> SourceTopic:
+    """Where joins of a source begin whose raw table is older: Kafka may have dropped messages since
+    then, and the topic may have more partitions; Spark refuses to begin where there is nothing."""
+    first = topics.offsets(settings.kafka.source, source.topic, Edge.EARLIEST)
+    start = {place: max(known.start.get(place, 0), at) for place, at in first.items()}
+    return msgspec.structs.replace(known, start=start)
 
 
 def _read_from(

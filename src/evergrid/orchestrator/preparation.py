@@ -130,10 +130,11 @@ class Preparation:
         """Step 1."""
         settings, number = self.task.settings, self.task.number
         found = find_topics(settings)
-        others = self._registry.manifest.generations.values()
-        generation = generations.begin(settings, number, found, self.task.cause, others)
-        self._put(generation)
-        # One that it shares a table with may have been removed just before the manifest knew.
+        with self._registry.sharing:
+            others = self._registry.manifest.generations.values()
+            generation = generations.begin(settings, number, found, self.task.cause, others)
+            self._put(generation)
+        # One that it shares a table with may be half removed: the broker went away meanwhile.
         names = [table.topic for table in generation.tables.values()]
         if len(topics.describe(settings.kafka.internal, names)) < len(names):
             raise LinkError("a table that was to be shared has just been removed")

@@ -6,6 +6,7 @@ again, with Kafka well and room on the disk, or that has lost its input or its s
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import threading
 import time
@@ -105,6 +106,7 @@ class SupervisedQuery:
 
     def start(self) -> None:
         """DataError when its checkpoint is damaged."""
+        self._reports.end_run(str(self.id))
         try:
             self._query.start()
         except LinkError as error:
@@ -193,8 +195,15 @@ class SupervisedQuery:
         ran = self._query.seconds_since_start
         if self.is_live and left > _MOST_BEHIND and ran > _LEAST_RUN_SECONDS:
             self._say(f"Query {self.id.name} is {left:,} messages behind: catching up.")
-            self._query.stop()
+            self.restart()
+
+    def restart(self) -> None:
+        """Stop it and start it again; LinkError when it does not end."""
+        self.stop()
+        try:
             self.start()
+        except DataError as error:
+            self.lost = error.sentence()
 
     def _restart_later(self, failure: Failure) -> None:
         if self._query.seconds_since_start > _CALM_SECONDS:
@@ -229,20 +238,30 @@ class QueryPool:
     def acquire(self, plan: Plan) -> list[SupervisedQuery]:
         """The queries of a generation; those that do not run yet are started.
 
-        DataError when a checkpoint is damaged.
+        DataError when a checkpoint is damaged; then none of them is left running for it.
         """
         number = plan.generation.number
         with self._lock:
-            for query in plan.queries():
-                if query not in self._queries:
-                    made = Query(plan, query, self._watch)
-                    self._queries[query] = SupervisedQuery(
-                        made, self._settings, self._reports, self._say
-                    )
-                    self._queries[query].users.add(number)
-                    self._queries[query].start()
-                self._queries[query].users.add(number)
+            try:
+                for query in plan.queries():
+                    self._acquire(plan, query, number)
+            except DataError:
+                with contextlib.suppress(LinkError):
+                    self.release(number)
+                raise
             return [self._queries[query] for query in plan.queries()]
+
+    def _acquire(self, plan: Plan, query: QueryId, number: int) -> None:
+        known = self._queries.get(query)
+        if known is not None:
+            known.users.add(number)
+            return
+        made = SupervisedQuery(
+            Query(plan, query, self._watch), self._settings, self._reports, self._say
+        )
+        made.users.add(number)
+        self._queries[query] = made
+        made.start()
 
     def release(self, number: int) -> None:
         """Stop the queries that only this generation uses. LinkError when one does not end; the
@@ -266,8 +285,7 @@ class QueryPool:
         """Stop and start a generation's queries: only a new batch sees new partitions."""
         with self._lock:
             for query in [one for one in self._queries.values() if number in one.users]:
-                query.stop()
-                query.start()
+                query.restart()
 
     def look(self, queries: list[SupervisedQuery]) -> str:
         """Restart what failed; why the first of those that cannot go on cannot."""

@@ -31,6 +31,9 @@ class Registry:
         self._status = status
         self._rows: dict[int, int] = {}
         self._lock = threading.RLock()
+        # Held while a generation begins, which may share tables of another, and while tables are
+        # removed: so no table is removed that somebody has just begun to share.
+        self.sharing = threading.Lock()
 
     @property
     def manifest(self) -> Manifest:

@@ -75,6 +75,10 @@ class Retirement:
         if time.monotonic() < self._sweep_at:
             return
         self._sweep_at = time.monotonic() + _SWEEP_SECONDS
+        with self._registry.sharing:
+            self._remove_what_nobody_needs(busy)
+
+    def _remove_what_nobody_needs(self, busy: int | None) -> None:
         manifest = self._registry.manifest
         needed = needed_queries(manifest)
         draining = {supervisor.generation.number for supervisor, _ in self._draining}
@@ -141,4 +145,5 @@ class Retirement:
 
     def _clear(self, generation: Generation) -> None:
         """Remove what it left, but for what another generation needs."""
-        generations.clear(self._settings, generation, self._registry.manifest)
+        with self._registry.sharing:
+            generations.clear(self._settings, generation, self._registry.manifest)

@@ -44,9 +44,13 @@ final class AsOf extends JoinRule {
     return drives(side) ? 1 : 0;
   }
 
+  /** The oldest left message goes when the edge has reached the second. */
   @Override
-  boolean canExpire(History history) {
-    return history.lefts.size() > 1 || history.rights.size() > 0;
+  long nextExpiry(History history) {
+    Cursor at = new Cursor();
+    boolean hasSecond = history.lefts.first(at) && history.lefts.next(at);
+    long left = hasSecond ? history.lefts.ts(at) : Long.MAX_VALUE;
+    return Math.min(left, oldest(history.rights));
   }
 
   @Override

@@ -37,6 +37,8 @@ final class HistoryCache {
 
   private record Handed(String run, long batch, HistoryCache cache) {}
 
+  private static final int KEY_BYTES = 512; // about what a key takes beside its messages
+
   private static final Map<String, SoftReference<Handed>> HANDED = new ConcurrentHashMap<>();
 
   private final LinkedHashMap<Key, History> histories = new LinkedHashMap<>(1024, 0.75f, true);
@@ -83,7 +85,7 @@ final class HistoryCache {
 
   void put(byte[] key, History history) {
     histories.put(new Key(key), history);
-    grown(history.bytes());
+    grown(size(key, history));
   }
 
   /** Note that histories take so many bytes more, and let the least recently used ones go. */
@@ -92,12 +94,18 @@ final class HistoryCache {
     if (TOTAL.addAndGet(more) <= MOST) {
       return;
     }
-    Iterator<History> oldest = histories.values().iterator();
+    Iterator<Map.Entry<Key, History>> oldest = histories.entrySet().iterator();
     while (TOTAL.get() > MOST && histories.size() > 1) {
-      long freed = oldest.next().bytes();
+      Map.Entry<Key, History> entry = oldest.next();
+      long freed = size(entry.getKey().bytes, entry.getValue());
       oldest.remove();
       bytes -= freed;
       TOTAL.addAndGet(-freed);
     }
+  }
+
+  /** A history without messages takes room too: retention leaves such of keys that are gone. */
+  private static long size(byte[] key, History history) {
+    return KEY_BYTES + key.length + history.bytes();
   }
 }

@@ -37,8 +37,8 @@ final class Inner extends JoinRule {
   }
 
   @Override
-  boolean canExpire(History history) {
-    return history.lefts.size() + history.rights.size() > 0;
+  long nextExpiry(History history) {
+    return Math.min(oldest(history.lefts), oldest(history.rights));
   }
 
   @Override

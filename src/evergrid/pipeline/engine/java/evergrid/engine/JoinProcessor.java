@@ -296,14 +296,8 @@ public final class JoinProcessor
   }
 
   private long nextSweep(History history, long now) {
-    Cursor at = new Cursor();
-    long wait = LONGEST_SWEEP_MILLIS;
-    for (byte side = KeyedMessage.LEFT; side <= KeyedMessage.RIGHT; side++) {
-      if (history.side(side).first(at)) {
-        wait = Math.min(wait, edge.millisUntil(history.side(side).ts(at), UNKNOWN_SWEEP_MILLIS));
-      }
-    }
-    return (now + wait + SWEEP_MILLIS) & ~1L;
+    long wait = edge.millisUntil(rule.nextExpiry(history), UNKNOWN_SWEEP_MILLIS);
+    return (now + Math.min(wait, LONGEST_SWEEP_MILLIS) + SWEEP_MILLIS) & ~1L;
   }
 
   @Override

@@ -40,8 +40,20 @@ abstract class JoinRule {
   /** How many rows a message of this side, just inserted, adds to the table. */
   abstract long rows(History history, byte side);
 
-  /** Whether time alone can make some of the history superfluous. */
-  abstract boolean canExpire(History history);
+  /**
+   * When time alone makes some of the history superfluous: as soon as the edge is after this.
+   * Long.MAX_VALUE when it never does. A message that stays whatever its age does not count.
+   */
+  abstract long nextExpiry(History history);
+
+  boolean canExpire(History history) {
+    return nextExpiry(history) != Long.MAX_VALUE;
+  }
+
+  static long oldest(Timeline messages) {
+    Cursor at = new Cursor();
+    return messages.first(at) ? messages.ts(at) : Long.MAX_VALUE;
+  }
 
   /** The rows that a message, just inserted, makes or corrects. */
   abstract Iterator<Tuple3<Integer, byte[], byte[]>> live(History history, byte side, Cursor at);

@@ -47,8 +47,8 @@ final class LeftJoin extends JoinRule {
   }
 
   @Override
-  boolean canExpire(History history) {
-    return history.lefts.size() > 0;
+  long nextExpiry(History history) {
+    return oldest(history.lefts);
   }
 
   @Override

@@ -95,6 +95,10 @@ final class Timeline {
       return low;
     }
 
+    boolean beginsAfter(long wantedTs, long wantedPlace) {
+      return ts[0] > wantedTs || (ts[0] == wantedTs && place[0] > wantedPlace);
+    }
+
     boolean isBefore(int index, long wantedTs, long wantedPlace) {
       return ts[index] < wantedTs || (ts[index] == wantedTs && place[index] < wantedPlace);
     }
@@ -154,17 +158,17 @@ final class Timeline {
   private int blockOf(long ts, long place) {
     int last = blocks.size() - 1;
     Block newest = blocks.get(last);
-    if (last == 0 || (newest.size > 0 && newest.isBefore(0, ts, place))) {
+    if (last == 0 || !newest.beginsAfter(ts, place)) {
       return last;
     }
     int low = 0;
     int high = last;
     while (low < high) {
       int middle = (low + high + 1) >>> 1;
-      if (blocks.get(middle).isBefore(0, ts, place)) {
-        low = middle;
-      } else {
+      if (blocks.get(middle).beginsAfter(ts, place)) {
         high = middle - 1;
+      } else {
+        low = middle;
       }
     }
     return low;
