@@ -6,6 +6,12 @@ import evergrid.engine.Timeline.Cursor;
 public final class CacheTest {
   private static final long MOST = 16L << 20;
 
+  private static final JoinSpec SPEC =
+      new JoinSpec(
+          "{\"query\":\"g1.join-final\",\"type\":\"ASOF\",\"live\":true,\"reducers\":2,"
+              + "\"nulls\":[\"\",\"\"],\"sources\":[\"a\",\"b\"],\"topics\":[\"x\",\"y\"],"
+              + "\"age_micros\":null,\"rows\":null,\"history\":[null,null],\"pairs\":10}");
+
   private CacheTest() {}
 
   public static void main(String[] arguments) {
@@ -20,7 +26,7 @@ public final class CacheTest {
   /** Many keys with so many messages each; none at all is what retention leaves of a key. */
   private static void isBounded(int messages, int bodyBytes) {
     long before = used();
-    HistoryCache cache = new HistoryCache(MOST);
+    HistoryCache cache = new HistoryCache(SPEC, MOST);
     Cursor at = new Cursor();
     for (int key = 0; key < 80_000; key++) {
       History history = new History();
@@ -36,16 +42,17 @@ public final class CacheTest {
     check(taken < MOST + MOST / 2, what);
     boolean isKept = cache.get("a key of some length 79999".getBytes()) != null;
     check(isKept, "the last key is kept");
+    cache.give();
   }
 
   private static void handsOverOnlyToTheNextBatchOfItsRun() {
-    HistoryCache cache = new HistoryCache(MOST);
+    HistoryCache cache = new HistoryCache(SPEC, MOST);
     for (long batch : new long[] {4, 5, 7, 5}) {
       for (String run : new String[] {"run", "another"}) {
         cache.hand("slot", "run", 4);
         boolean fits = batch == 5 && run.equals("run");
-        check((HistoryCache.take("slot", run, batch, MOST) == cache) == fits, run + " " + batch);
-        check(HistoryCache.take("slot", "run", 5, MOST) != cache, "it is handed over once");
+        check((HistoryCache.take("slot", run, batch, SPEC) == cache) == fits, run + " " + batch);
+        check(HistoryCache.take("slot", "run", 5, SPEC) != cache, "it is handed over once");
       }
     }
   }

@@ -55,7 +55,7 @@ public final class RulesTest {
             "{\"query\":\"q\",\"type\":\""
                 + type
                 + "\",\"live\":true,\"reducers\":1,\"nulls\":[\"\\\"l\\\":null\",\"\\\"r\\\":null\"],"
-                + "\"sources\":[\"a\",\"b\"],\"topics\":[\"x\",\"y\"],\"age_micros\":null,"
+                + "\"sources\":[\"a\",\"b\"],\"topics\":[\"x\",\"y\"],\"age_micros\":null,\"rows\":null,"
                 + "\"history\":[null,null],\"pairs\":1000000}");
     writer = new RowWriter(spec);
     rule = JoinRule.of(spec, writer);

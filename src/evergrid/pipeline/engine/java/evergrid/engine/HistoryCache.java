@@ -46,10 +46,12 @@ final class HistoryCache {
   private static final long MOST = Runtime.getRuntime().maxMemory() / 4;
 
   private final RetentionEdge edge;
+  private final long most;
   private long bytes;
 
-  private HistoryCache(JoinSpec spec) {
+  HistoryCache(JoinSpec spec, long most) {
     edge = new RetentionEdge(spec);
+    this.most = most;
   }
 
   RetentionEdge edge() {
@@ -62,7 +64,7 @@ final class HistoryCache {
     Handed handed = reference == null ? null : reference.get();
     boolean fits = handed != null && handed.run.equals(run) && handed.batch == batch - 1;
     if (!fits) {
-      return new HistoryCache(spec);
+      return new HistoryCache(spec, MOST);
     }
     TOTAL.addAndGet(handed.cache.bytes);
     return handed.cache;
@@ -91,11 +93,11 @@ final class HistoryCache {
   /** Note that histories take so many bytes more, and let the least recently used ones go. */
   void grown(long more) {
     bytes += more;
-    if (TOTAL.addAndGet(more) <= MOST) {
+    if (TOTAL.addAndGet(more) <= most) {
       return;
     }
     Iterator<Map.Entry<Key, History>> oldest = histories.entrySet().iterator();
-    while (TOTAL.get() > MOST && histories.size() > 1) {
+    while (TOTAL.get() > most && histories.size() > 1) {
       Map.Entry<Key, History> entry = oldest.next();
       long freed = size(entry.getKey().bytes, entry.getValue());
       oldest.remove();
