@@ -18,13 +18,12 @@ KILLS = 3
 BATCH_SECONDS = 20
 TRIES = 4
 QUERIES = {
-    "users_ui": "ingest",
+    "users_ui": "raw-users",
+    "accounts_ui": "raw-accounts",
     "asof_ui": "join-asof",
     "left_ui": "join-left",
     "inner_ui": "join-inner",
 }
-# Kept per key and side, and so the most that a case sends of one key.
-HISTORY = {"left": 12, "right": 12}
 
 
 def config(name: str) -> dict[str, object]:
@@ -33,9 +32,9 @@ def config(name: str) -> dict[str, object]:
     return {
         "sources": two_sources(name),
         "joins": {
-            "asof": {"table": "asof_ui", "type": "asof", **sides, "history": HISTORY},
-            "left": {"table": "left_ui", "type": "left", **sides, "history": {"left": 12}},
-            "inner": {"table": "inner_ui", "type": "inner", **sides, "history": HISTORY},
+            "asof": {"table": "asof_ui", "type": "asof", **sides},
+            "left": {"table": "left_ui", "type": "left", **sides},
+            "inner": {"table": "inner_ui", "type": "inner", **sides},
         },
         "spark": {"batch": f"{BATCH_SECONDS}s"},
     }
@@ -43,7 +42,7 @@ def config(name: str) -> dict[str, object]:
 
 def cases(world: World, rng: random.Random) -> list[Send]:
     """Every case's messages, those of different cases in any order between each other."""
-    script = Script(partitions=2, left_history=12, right_history=12)
+    script = Script(partitions=2)
     join = world.spec.joins["asof"]
     scripts = [
         random_case(rng, join, world.spec.sources, f"c{number}-", script) for number in range(CASES)
