@@ -23,6 +23,7 @@ JOINED = ("asof_ui", "left_ui", "inner_ui")
 IDLE_SECONDS = 120.0  # a table that is wrong and has rested for so long stays wrong
 BATCH_SECONDS = 5
 _LOOK_SECONDS = 0.05
+_TRICKLE = 2
 
 # Event time goes on by half a minute in a thousand messages, so that minutes are many messages.
 HOT = Traffic(
@@ -85,9 +86,13 @@ class Messages:
         self.world.send(sends)
 
     @contextmanager
-    def flowing(self, lot: int) -> Iterator[None]:
-        """Messages that go on coming from a thread, `lot` of them five times a second."""
-        with Steady(lambda: self.send(lot)).going():
+    def flowing(self, lot: int, most: int = 20_000) -> Iterator[None]:
+        """Messages that go on coming from a thread, `lot` of them five times a second.
+
+        After `most` of them only a few: a busy machine takes longer, and need not get more to do.
+        """
+        enough = self.sent + most
+        with Steady(lambda: self.send(lot if self.sent < enough else _TRICKLE)).going():
             yield
 
 

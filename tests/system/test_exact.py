@@ -29,6 +29,7 @@ from tests.system.bulk import MessageFiles, RowDigests
 from tests.system.busy import (
     HOT,
     IDLE_SECONDS,
+    JOINED,
     SIDES,
     Messages,
     Moments,
@@ -202,8 +203,8 @@ def quiet(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> I
 
 def test_no_change_is_written_that_changes_nothing(quiet: Stage) -> None:
     world = quiet.world
-    world.wait_until_exact(["users_ui", "accounts_ui", "asof_ui", "left_ui", "inner_ui"])
-    rows = {name: len(world.expected(name)) for name in ("asof_ui", "left_ui", "inner_ui")}
+    world.wait_until_exact(["users_ui", "accounts_ui", *JOINED], idle_seconds=IDLE_SECONDS)
+    rows = {name: len(world.expected(name)) for name in JOINED}
     written = {name: changes(world, name) for name in rows}
     print(f"rows {rows}, changes {written}")
     assert written["asof_ui"] == rows["asof_ui"]
@@ -211,13 +212,31 @@ def test_no_change_is_written_that_changes_nothing(quiet: Stage) -> None:
     assert written["left_ui"] <= 1.5 * rows["left_ui"]
 
 
+def test_a_backlog_writes_each_row_about_once(quiet: Stage) -> None:
+    """A left join's rows all change with the newest account of their key, but not with each."""
+    world = quiet.world
+    quiet.stop()
+    before = {name: (changes(world, name), len(world.expected(name))) for name in JOINED}
+    quiet.messages.send(4_000)
+    quiet.start()
+    try:
+        world.wait_until_exact(JOINED, idle_seconds=IDLE_SECONDS)
+    finally:
+        written = {name: changes(world, name) - before[name][0] for name in JOINED}
+        print(f"changes by a backlog of 4,000 messages: {written}")
+    rows = {name: len(world.expected(name)) for name in JOINED}
+    assert written["asof_ui"] <= 1.5 * (rows["asof_ui"] - before["asof_ui"][1])
+    assert written["inner_ui"] <= 1.5 * (rows["inner_ui"] - before["inner_ui"][1])
+    assert written["left_ui"] <= 3 * rows["left_ui"]
+
+
 def test_a_limit_of_the_user_is_said_where_it_may_cost_rows(quiet: Stage) -> None:
     """Late messages of a hot key lie before what the limited join still has."""
     world = quiet.world
+    assert hasattr(world.manifest(), "gaps"), "the manifest has no record of gaps"
     late = replace(IN_ORDER, seed=SEED + 3, late_share=0.5, late_ms=60_000)
     Messages(world, late).send(2_000)
-    world.wait_until_exact(["asof_ui", "left_ui", "inner_ui"])
-    assert hasattr(world.manifest(), "gaps"), "the manifest has no record of gaps"
+    world.wait_until_exact(JOINED, idle_seconds=IDLE_SECONDS)
     tables = world.manifest().tables()
     world.wait_until(lambda: gaps(world, tables["limited_ui"].topic) != (), PATIENCE)
     (gap,) = gaps(world, tables["limited_ui"].topic)
@@ -225,7 +244,7 @@ def test_a_limit_of_the_user_is_said_where_it_may_cost_rows(quiet: Stage) -> Non
     assert getattr(gap, "reason", None) == "history"
     assert getattr(gap, "messages", 0) > 0
     assert getattr(gap, "keys", None)
-    for name in ("asof_ui", "left_ui", "inner_ui"):
+    for name in JOINED:
         assert gaps(world, tables[name].topic) == (), name
 
 

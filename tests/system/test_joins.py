@@ -19,12 +19,11 @@ BATCH_SECONDS = 20
 TRIES = 4
 QUERIES = {
     "users_ui": "raw-users",
+    "accounts_ui": "raw-accounts",
     "asof_ui": "join-asof",
     "left_ui": "join-left",
     "inner_ui": "join-inner",
 }
-# Kept per key and side, and so the most that a case sends of one key.
-HISTORY = {"left": 12, "right": 12}
 
 
 def config(name: str) -> dict[str, object]:
@@ -43,7 +42,7 @@ def config(name: str) -> dict[str, object]:
 
 def cases(world: World, rng: random.Random) -> list[Send]:
     """Every case's messages, those of different cases in any order between each other."""
-    script = Script(partitions=2, left_history=12, right_history=12)
+    script = Script(partitions=2)
     join = world.spec.joins["asof"]
     scripts = [
         random_case(rng, join, world.spec.sources, f"c{number}-", script) for number in range(CASES)

@@ -87,6 +87,13 @@ def test_zipf_keys_have_a_hot_one_and_many_small_ones() -> None:
     assert len(keys) > 1_500
 
 
+def test_a_million_keys_take_seconds() -> None:
+    began = time.process_time()
+    keys = {send.key for send in stream(replace(PLAIN, keys=1_000_000)).sends(0, 1_000)}
+    assert len(keys) > 990
+    assert time.process_time() - began < 10
+
+
 def test_groups_keep_the_pairs_of_an_inner_join_few() -> None:
     by_group = replace(
         SPEC.joins["final"], type=JoinType.INNER, left_key="orderId", right_key="orderId"

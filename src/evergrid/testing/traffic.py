@@ -69,7 +69,8 @@ class Stream:
         self.traffic = traffic
         self._sides = {True: _Side(left, group), False: _Side(right, group)}
         weights = [1 / rank**traffic.skew for rank in range(1, traffic.keys + 1)]
-        self._bounds = [int(part / sum(weights) * 2**32) for part in accumulate(weights)]
+        total = sum(weights)
+        self._bounds = [int(part / total * 2**32) for part in accumulate(weights)]
         self._bounds[-1] = 2**32
 
     def sends(self, start: int, stop: int) -> Iterator[Send]:
