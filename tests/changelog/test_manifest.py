@@ -38,7 +38,7 @@ def full_generation() -> Generation:
         state=State.READY,
         sources=settings.sources,
         joins=settings.joins,
-        topics={"users": SourceTopic("id", {0: 5}, {0: 9})},
+        topics={"users": SourceTopic("id", {0: 5}, raw=1, made=9)},
         tables={t.name: TableTopic(t, f"evergrid.g2.{t.name}", 2, {0: 3, 1: 4}) for t in tables},
         times=Times(created=1, ready=2),
         progress=Progress("writing", 1, 2),

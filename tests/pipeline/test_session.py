@@ -25,7 +25,7 @@ def test_plans_show_nothing_that_a_kafka_client_is_given(spark: SparkSession) ->
             "a.property.of.ones.own": SECRET,
         },
     )
-    frame = message_stream(spark, connection, "users", {0: 0}, "a-group")
+    frame = message_stream(spark, connection, {"users": {0: 0}}, "a-group", None)
     plans = frame._jdf.queryExecution().toString()  # the text that Spark's UI and event log have
     assert "subscribe=users" in plans
     assert "kafka.bootstrap.servers=127.0.0.1:1" in plans
