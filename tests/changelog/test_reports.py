@@ -38,7 +38,7 @@ class Batch:
         self._rng = rng
         self.run, self.number = run, number
         self.reducers = [Reducer(n) for n in range(reducers)]
-        self.ends = {place: FIRST_OFFSET for place in PLACES}
+        self.ends = dict.fromkeys(PLACES, FIRST_OFFSET)
         self._sent = {place: [0] * reducers for place in PLACES}
         self._home: dict[tuple[tuple[int, int], int], int] = {}
 
@@ -110,7 +110,11 @@ def seen(joined: int, offset: int, *sent: int) -> Seen:
 
 
 def report(
-    reducer: int, *places: Seen, run: str = "a", batch: int = 0, gaps: dict[str, LeftOut] | None = None
+    reducer: int,
+    *places: Seen,
+    run: str = "a",
+    batch: int = 0,
+    gaps: dict[str, LeftOut] | None = None,
 ) -> Report:
     return Report("g1.join-final", run, batch, reducer, places, gaps or {})
 

@@ -105,7 +105,8 @@ def test_a_manifest_of_the_first_engine_is_read_as_that(settings: Settings) -> N
     written = msgspec.json.decode(msgspec.json.encode(generation(settings)))
     del written["engine"]
     written["topics"] = {
-        name: {"topic_id": "id-1", "start": {"0": 0}, "live": {"0": 5}} for name in written["topics"]
+        name: {"topic_id": "id-1", "start": {"0": 0}, "live": {"0": 5}}
+        for name in written["topics"]
     }
     for join in written["joins"].values():
         join["history"] = {"left": 64, "right": 1}

@@ -94,9 +94,7 @@ class Bench:
 
 
 @pytest.fixture
-def bench(
-    broker: EmbeddedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Bench:
+def bench(broker: EmbeddedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(gaps, "_WRITE_SECONDS", 0.0)
     return Bench(broker, tmp_path)
 
@@ -111,9 +109,7 @@ def test_what_is_left_out_is_written_and_said_once_for_each_reason(bench: Bench)
     bench.report("g1.join-final", "pairs", 1, "u1")
     bench.report("g1.join-final", "history", 1, "u1")
     bench.recorder.turn()
-    assert bench.written == {
-        bench.topic: {"history": (6, ("u2", "u1")), "pairs": (1, ("u1",))}
-    }
+    assert bench.written == {bench.topic: {"history": (6, ("u2", "u1")), "pairs": (1, ("u1",))}}
     assert [("history" in text, "pairs" in text) for text in bench.said] == [
         (True, False),
         (False, True),

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions
 
 from evergrid.config import load
 from evergrid.kafka import topics

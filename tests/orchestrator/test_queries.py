@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import cast
+from typing import ClassVar, cast
 
 import pytest
 from pyspark.sql import SparkSession
@@ -29,8 +29,8 @@ JOIN = QueryId(1, "join-final")
 class FakeQuery:
     """A query without Spark; a test says how it fares."""
 
-    damaged: set[str] = set()
-    made: list[FakeQuery] = []
+    damaged: ClassVar[set[str]] = set()
+    made: ClassVar[list[FakeQuery]] = []
 
     def __init__(self, plan: Plan, query: QueryId, _watch: object) -> None:
         self.id = query
@@ -40,6 +40,7 @@ class FakeQuery:
         self.read = Positions() if query.is_join else self.written
         self.seconds_since_start = 0.0
         self.is_observed = True
+        self.reducers = 2
         self.committed: Places = {}
         self.consumed: Places = {}
         self.starts = 0
@@ -93,9 +94,7 @@ def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plan(settings: Settings, number: int, raw: int = 1) -> Plan:
-    topics = {
-        name: SourceTopic(name, {0: 0}, raw=raw, made=1) for name in ("users", "accounts")
-    }
+    topics = {name: SourceTopic(name, {0: 0}, raw=raw, made=1) for name in ("users", "accounts")}
     generation = Generation(
         number=number,
         state=State.PREPARING,
@@ -196,8 +195,7 @@ class Join:
 
 
 @pytest.fixture
-def join(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Join:
-    assert settings.spark.shuffle_partitions == 2
+def join(settings: Settings) -> Join:
     return Join(settings)
 
 

@@ -150,6 +150,10 @@ class Folder:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / str(batch)).write_text("\n".join(lines))
 
+    @property
+    def reducers(self) -> int:
+        return self._plan.reducers_of(self._query)
+
     def positions(self) -> dict[str, dict[int, int]]:
         found = positions(self._plan, self._query)
         return {topic: dict(offsets) for topic, offsets in found.items()}
@@ -197,3 +201,17 @@ def test_one_whose_offsets_cannot_be_read_is_damaged(folder: Folder, line: str) 
     folder.commit(0)
     with pytest.raises(DataError, match="offsets cannot be read"):
         folder.positions()
+
+
+def test_a_join_keeps_the_reducers_that_its_state_was_begun_with(
+    settings: Settings, one: Generation
+) -> None:
+    """Spark does so. Who took the configured number would wait for reports that never come."""
+    spark = msgspec.structs.replace(settings.spark, shuffle_partitions=8)
+    folder = Folder(msgspec.structs.replace(settings, spark=spark), one, JOIN)
+    assert folder.reducers == 8
+    folder.write("offsets", 0, "v1", '{"conf":{"spark.sql.shuffle.partitions":"2"}}', "{}")
+    assert folder.reducers == 2
+    for damaged in ("", "{", "{}", "[]"):
+        folder.write("offsets", 1, "v1", damaged, "{}")
+        assert folder.reducers == 8

@@ -28,9 +28,7 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(command: list[str]) -> str:
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=SECONDS
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -21,7 +21,7 @@ class Writing:
         self.name = self.mode = ""
 
     @property
-    def writeStream(self) -> Self:  # noqa: N802 - as PySpark has it
+    def writeStream(self) -> Self:
         return self
 
     def select(self, *_: object) -> Self:
@@ -30,11 +30,11 @@ class Writing:
     def format(self, _: str) -> Self:
         return self
 
-    def queryName(self, name: str) -> Self:  # noqa: N802 - as PySpark has it
+    def queryName(self, name: str) -> Self:
         self.name = name
         return self
 
-    def outputMode(self, mode: str) -> Self:  # noqa: N802 - as PySpark has it
+    def outputMode(self, mode: str) -> Self:
         self.mode = mode
         return self
 

@@ -185,10 +185,10 @@ class SupervisedQuery:
         own = {place: end for place, end in ends.items() if place[0] in self._query.topics}
         if own != self._ends or self.read.left(own) or not self.written.left(own):
             self._ends, self._ends_at = own, now
-        elif now - self._ends_at > _QUIET_SECONDS:
-            reducers = self._settings.spark.shuffle_partitions
-            if self._reports.is_quiet(str(self.id), reducers, self._ends_at + 1.0):
-                self.written.reach(own)
+        elif now - self._ends_at > _QUIET_SECONDS and self._reports.is_quiet(
+            str(self.id), self._query.reducers, self._ends_at + 1.0
+        ):
+            self.written.reach(own)
 
     def catch_up_if_far_behind(self, left: int) -> None:
         """Read what a long pause has left in micro-batches instead."""

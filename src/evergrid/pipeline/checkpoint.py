@@ -10,6 +10,7 @@ from pathlib import Path
 from evergrid.config.settings import Settings
 from evergrid.model.errors import DataError, LinkError
 from evergrid.model.generation import Generation
+from evergrid.pipeline.offset_log import batches
 from evergrid.pipeline.plan import Plan, QueryId, checkpoint_folder, generations_folder
 from evergrid.pipeline.sources import Offsets
 
@@ -65,9 +66,9 @@ def positions(plan: Plan, query: QueryId) -> Mapping[str, Offsets]:
     """Where a query goes on when it is started, by topic; DataError when that is damaged."""
     folder = plan.checkpoint(query)
     starts = plan.starts_of(query)
-    last = max(_numbered(folder / "commits"), default=None)
+    last = max(batches(folder / "commits"), default=None)
     if last is None:
-        if max(_numbered(folder / "offsets"), default=0) > 0:
+        if max(batches(folder / "offsets"), default=0) > 0:
             raise DataError("its commits are gone", where=f"checkpoint {folder}")
         return starts
     try:
@@ -95,9 +96,3 @@ def _owner(generation: Generation, query: QueryId) -> str:
 
 def _owner_file(folder: Path) -> Path:
     return folder.with_name(folder.name + _OWNER)
-
-
-def _numbered(folder: Path) -> list[int]:
-    if not folder.is_dir():
-        return []
-    return [int(file.name) for file in folder.iterdir() if file.name.isdecimal()]

@@ -26,6 +26,7 @@ from evergrid.model.join import Join
 from evergrid.model.source import Source
 from evergrid.pipeline.engine.joining import Joining
 from evergrid.pipeline.engine.reading import raw_changes
+from evergrid.pipeline.offset_log import shuffle_partitions
 from evergrid.pipeline.sink import ChangelogSink
 from evergrid.pipeline.sources import Offsets, message_history, message_stream, tick_stream
 
@@ -83,6 +84,10 @@ class Plan(msgspec.Struct, frozen=True):
     def sides_of(self, query: QueryId) -> tuple[str, ...]:
         """The topics of a join, the left one first."""
         return tuple(self.starts_of(query))
+
+    def reducers_of(self, query: QueryId) -> int:
+        """On how many tasks a join runs."""
+        return shuffle_partitions(self.checkpoint(query), self.settings.spark.shuffle_partitions)
 
     def start(
         self, query: QueryId, starts: Mapping[str, Offsets], group: str, *, live: bool
@@ -145,7 +150,7 @@ class Plan(msgspec.Struct, frozen=True):
             sources=self.generation.sources,
             retention=target.table.retention,
             limits=settings.limits,
-            reducers=settings.spark.shuffle_partitions,
+            reducers=self.reducers_of(query),
             live=live,
         )
         return joining.changes(messages, ticks, target.topic, reports_topic(prefix))

@@ -24,8 +24,8 @@ class Positions:
         self._said: dict[Place, tuple[str, int]] = {}
 
     def begin(self, starts: Places) -> None:
-        """It was started (again) from its checkpoint. What it wrote since then it writes again, with
-        the rows as they were then, and some of it may never have been written."""
+        """It was started (again) from its checkpoint. What it wrote since then it writes again,
+        with the rows as they were then, and some of it may never have been written."""
         self._known = dict(starts)
         self._said.clear()
 

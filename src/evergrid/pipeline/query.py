@@ -60,6 +60,10 @@ class Query:
         return self._plan.sides_of(self.id)
 
     @property
+    def reducers(self) -> int:
+        return self._plan.reducers_of(self.id)
+
+    @property
     def seconds_since_start(self) -> float:
         return time.monotonic() - self._started
 
