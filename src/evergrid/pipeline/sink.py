@@ -14,7 +14,7 @@ from evergrid.pipeline.sources import kafka_options
 _CHANGE = ("topic", "key", "value")
 # Java refuses a delivery that has less time than its waiting and its request together.
 _TIMES = frozenset(("kafka.linger.ms", "kafka.delivery.timeout.ms"))
-_LIVE_LINGER_MS = "2"
+_LIVE_LINGER_MS = "3"
 _BATCH_LINGER_MS = "20"
 
 
