@@ -37,11 +37,7 @@ def config(name: str, age: str) -> dict[str, object]:
     }
 
 
-def test_checkpoints_stop_growing(make_world: MakeWorld) -> None:
-    stops_growing(make_world(config("size", "6s")), seconds=60, lot=60)
-
-
-@pytest.mark.soak
+@pytest.mark.soak  # Spark removes old files once a minute; tests/pipeline/test_state.py is quick
 def test_checkpoints_stop_growing_in_a_long_run(make_world: MakeWorld) -> None:
     stops_growing(make_world(config("size-long", "60s")), seconds=1_200, lot=400)
 

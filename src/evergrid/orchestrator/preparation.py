@@ -196,7 +196,7 @@ class Preparation:
         found, least, moved_at = 0, -1, time.monotonic()
         while found < sure:
             self._check()
-            if lost := supervisor.look():
+            if lost := self._patience.ask(supervisor.look):
                 raise Unfit(lost)
             before = self._patience.waited
             count = self._patience.ask(left)
@@ -218,7 +218,7 @@ class Preparation:
         until = time.monotonic() + _STAND_SECONDS
         while time.monotonic() < until:
             self._check()
-            if lost := supervisor.look():
+            if lost := self._patience.ask(supervisor.look):
                 raise Unfit(lost)
             if failed := supervisor.failed:
                 raise LinkError(

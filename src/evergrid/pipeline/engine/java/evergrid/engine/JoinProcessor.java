@@ -35,6 +35,7 @@ public final class JoinProcessor
   private static final long LONGEST_SWEEP_MILLIS = 86_400_000;
   private static final long UNKNOWN_SWEEP_MILLIS = 600_000;
   private static final long FLUSH_MILLIS = 500;
+  private static final long LONGEST_FLUSH_MILLIS = 10_000;
   private static final int FLUSHED_ROWS_PER_MILLI = 20; // leaves most of the time for other keys
   private static final int QUIET_TICKS = 8;
 
@@ -286,6 +287,7 @@ public final class JoinProcessor
     long now = timers.getCurrentProcessingTimeInMs();
     if (history.flushIsWanted && !history.flushIsDue) {
       long wait = Math.max(FLUSH_MILLIS, history.lefts.size() / FLUSHED_ROWS_PER_MILLI);
+      wait = Math.min(wait, LONGEST_FLUSH_MILLIS);
       getHandle().registerTimer((now + wait) | 1);
       history.flushIsDue = true;
     }
