@@ -37,8 +37,9 @@ from tests.system.busy import (
     changes,
     wait_until_exact,
 )
-from tests.system.conftest import PATIENCE
+from tests.system.conftest import PATIENCE, MakeWorld
 from tests.system.judging import Judge
+from tests.system.state_size import config, stops_growing
 from tests.system.swapping import Operator
 
 SEED = 20_261_214
@@ -365,3 +366,8 @@ def is_the_same(stage: Stage, files: MessageFiles) -> None:
             wrong += not table.is_same(row_id, row)
     print(f"{stage.messages.sent} messages, {rows} rows, {table.rows()} there, {wrong} wrong")
     assert (wrong, table.rows()) == (0, rows)
+
+
+@pytest.mark.soak  # Spark removes old files once a minute; tests/pipeline/test_state.py is quick
+def test_checkpoints_stop_growing(make_world: MakeWorld) -> None:
+    stops_growing(make_world(config("size-long", "60s")), seconds=1_200, lot=400)

@@ -43,7 +43,7 @@ def belongs(settings: Settings, generation: Generation, query: QueryId) -> bool:
 
 
 def all_checkpoints(settings: Settings) -> list[QueryId]:
-    """Those that are on disk, whoever made them."""
+    """All that are on disk."""
     found = generations_folder(settings).glob("g[0-9]*/*/")
     return [
         QueryId(int(folder.parent.name[1:]), folder.name)

@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from evergrid.testing.scripted import Send
 from evergrid.testing.traffic import Stream, Traffic
 from evergrid.testing.world import World
-from tests.system.conftest import MakeWorld, two_sources
+from tests.system.conftest import two_sources
 from tests.system.steady import Steady
 
 SEED = 20_261_215
@@ -35,11 +33,6 @@ def config(name: str, age: str) -> dict[str, object]:
         "retention": {"default": {"rows": 1_000_000, "age": age}},
         "spark": {"batch": "5s"},
     }
-
-
-@pytest.mark.soak  # Spark removes old files once a minute; tests/pipeline/test_state.py is quick
-def test_checkpoints_stop_growing_in_a_long_run(make_world: MakeWorld) -> None:
-    stops_growing(make_world(config("size-long", "60s")), seconds=1_200, lot=400)
 
 
 def stops_growing(world: World, seconds: float, lot: int) -> None:
