@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
-_WRITING_SECONDS = 20.0  # two on an idle machine
+_WRITING_SECONDS = 60.0  # two on an idle machine
 _LEFT_SECONDS = 3600.0
 
 # Not a word about classes that cannot be in it: what a broker prints last is why it died.
