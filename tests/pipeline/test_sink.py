@@ -68,8 +68,8 @@ def written(properties: dict[str, str], *, live: bool) -> Writing:
 @pytest.mark.parametrize(
     ("times", "linger"),
     [
-        ({}, ("2", "20")),
-        ({"request.timeout.ms": "60000"}, ("2", "20")),
+        ({}, ("3", "20")),
+        ({"request.timeout.ms": "60000"}, ("3", "20")),
         ({"delivery.timeout.ms": "30000"}, (None, None)),
         ({"linger.ms": "5"}, ("5", "5")),
     ],
