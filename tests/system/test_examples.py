@@ -55,7 +55,7 @@ def test_example(name: str, make_world: MakeWorld) -> None:
     sends = messages(world, random.Random(SEED))
     world.send(sends[: MESSAGES // 2])
     with world.start_live() as process:
-        assert "writing the past of" in process.said()
+        assert "catching up with the past" in process.said()
         world.wait_until_exact()
         world.send(sends[MESSAGES // 2 :])
         world.wait_until_exact()
