@@ -14,7 +14,6 @@ away it only waits, and a kill at any moment is made good by the next start.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
 from typing import NoReturn
@@ -183,8 +182,6 @@ class Conductor:
                 self._is_resuming = False
                 self._say_live(self._current.generation)
             return
-        with contextlib.suppress(LinkError):
-            self._current.stop()
         generation = self._registry.manifest.generations[self._current.generation.number]
         self._registry.put(generations.ended(generation, State.FAILED, self._lost))
         self._say(f"Generation {generation.number} cannot go on: {self._lost}. Starting another.")
