@@ -58,7 +58,7 @@ def stops_growing(world: World, seconds: float, lot: int) -> None:
 
 def now_and_then(world: World) -> Iterator[Send]:
     """Messages of this moment: every other one of a hot key, the rest of keys that hardly come
-    again, which only a sweep can remove."""
+    again, which only their expiry can remove."""
     users, accounts = world.spec.sources["users"], world.spec.sources["accounts"]
     hot = Stream(Traffic(SEED, keys=5, left_share=0.5), users, accounts)
     rare = Stream(Traffic(SEED, keys=1_000_000, prefix="rare", left_share=0.5), users, accounts)

@@ -27,7 +27,10 @@ from evergrid.pipeline.sources import GROUP
 _starts = itertools.count(1)
 # More than so many messages are read in micro-batches, which cost less for each and write a row
 # that several messages change once. Real-time mode takes so many in less than a second.
-_MOST_LIVE = 5_000
+_MOST_LIVE = 1_000
+# Starting a query takes seconds. When so large a share of what was waiting waits again after
+# micro-batches, then that is what has come meanwhile, and more of them would not make it less.
+_MOST_LEFT = 0.5
 
 
 class Phase(enum.Enum):
@@ -50,6 +53,7 @@ class Query:
         self._leads = ConsumerLeads(plan.spark) if is_local(plan.settings) else None
         self._group = ""
         self._started = time.monotonic()
+        self._waiting = 0  # messages, when micro-batches were started last
 
     @property
     def table(self) -> str:
@@ -74,19 +78,8 @@ class Query:
 
     def start(self) -> None:
         """Start it (again) on its checkpoint; DataError when that is damaged."""
-        self._started = time.monotonic()
-        edges = self._watch.edges(self.topics)
-        committed = self._committed()
-        own = Positions()
-        own.reach(committed)
-        if gone := own.before(edges.first):
-            self._pass_over(gone)
-            committed = {
-                place: max(at, edges.first.get(place, 0)) for place, at in committed.items()
-            }
-        self.written.begin(committed)
-        self.read.begin(committed)
-        self._begin(committed, live=own.left(edges.end) <= _MOST_LIVE)
+        self._waiting = 0
+        self._go_on()
 
     def advance(self) -> Failure | None:
         """Go on to the next mode when one is over; why it has ended, when it failed."""
@@ -98,7 +91,7 @@ class Query:
                 return None
             failure = failure_of(str(self.id), query)
         if failure is None and self.phase is Phase.CATCHING_UP:
-            self.start()
+            self._go_on()
         return failure
 
     def look(self, first: Places) -> None:
@@ -120,6 +113,23 @@ class Query:
                 self._query.stop()
         self._query = None
         self.phase = Phase.STOPPED
+
+    def _go_on(self) -> None:
+        self._started = time.monotonic()
+        edges = self._watch.edges(self.topics)
+        committed = self._committed()
+        own = Positions()
+        own.reach(committed)
+        if gone := own.before(edges.first):
+            self._pass_over(gone)
+            committed = {
+                place: max(at, edges.first.get(place, 0)) for place, at in committed.items()
+            }
+        self.written.begin(committed)
+        self.read.begin(committed)
+        before, self._waiting = self._waiting, own.left(edges.end)
+        live = self._waiting <= _MOST_LIVE or 0 < before * _MOST_LEFT < self._waiting
+        self._begin(committed, live=live)
 
     def _pass_over(self, gone: Sequence[Place]) -> None:
         """Messages that vanished before a new generation read them are not missed. Of one that was

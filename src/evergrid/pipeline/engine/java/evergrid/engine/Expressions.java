@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
 import org.apache.spark.sql.classic.ExpressionUtils;
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.ImplicitGroupingKeyTracker;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.TimeMode;
@@ -93,15 +94,28 @@ public final class Expressions {
 
   /** Joins what {@link #message} gives: number of the topic, key and value of each change. */
   public static Dataset<Row> join(Dataset<Row> messages, String spec) {
+    JoinSpec join = new JoinSpec(spec);
     return messages
         .groupBy(functions.col("key"))
         .as(Encoders.BINARY(), Encoders.tuple(Encoders.BINARY(), Encoders.BINARY()))
         .transformWithState(
-            new JoinProcessor(spec),
-            TimeMode.ProcessingTime(),
+            new JoinProcessor(join),
+            // Only a left join has timers, and Spark looks for them after every row.
+            join.type == JoinSpec.Type.LEFT ? TimeMode.ProcessingTime() : TimeMode.None(),
             OutputMode.Update(),
             Encoders.tuple(Encoders.INT(), Encoders.BINARY(), Encoders.BINARY()))
         .toDF("topic", "key", "value");
+  }
+
+  /** Use the state of another grouping key than the one whose row is being joined. */
+  static void withGroupingKey(byte[] key, Runnable action) {
+    Option<Object> own = ImplicitGroupingKeyTracker.getImplicitKeyOption();
+    ImplicitGroupingKeyTracker.setImplicitKey(key);
+    try {
+      action.run();
+    } finally {
+      ImplicitGroupingKeyTracker.setImplicitKey(own.get());
+    }
   }
 
   /** What {@link #raw(Column, Column, Column, Column, String)} does for each message. */

@@ -14,8 +14,11 @@ final class History {
   /** Whether a timer will write the rows that still show an older right message. */
   boolean flushIsDue;
 
-  /** Whether a timer will remove what has become too old. */
-  boolean sweepIsDue;
+  /** When the index of expiries names this key; a key that was just read is there, too. */
+  long expirySpan = NEVER;
+
+  static final long NEVER = Long.MIN_VALUE;
+  static final long UNKNOWN = 0;
 
   Timeline side(byte side) {
     return side == KeyedMessage.LEFT ? lefts : rights;

@@ -31,9 +31,8 @@ public final class JoinProcessor
     extends StatefulProcessor<byte[], Tuple2<byte[], byte[]>, Tuple3<Integer, byte[], byte[]>> {
   private static final long serialVersionUID = 1L;
 
-  private static final long SWEEP_MILLIS = 10_000; // a key is looked at no more often
-  private static final long LONGEST_SWEEP_MILLIS = 86_400_000;
-  private static final long UNKNOWN_SWEEP_MILLIS = 600_000;
+  private static final long LONGEST_EXPIRY_MILLIS = 86_400_000;
+  private static final long UNKNOWN_EXPIRY_MILLIS = 600_000;
   private static final long FLUSH_MILLIS = 500;
   private static final long LONGEST_FLUSH_MILLIS = 10_000;
   private static final int FLUSHED_ROWS_PER_MILLI = 20; // leaves most of the time for other keys
@@ -42,6 +41,7 @@ public final class JoinProcessor
   private final JoinSpec spec;
 
   private transient MapState<byte[], byte[]> state;
+  private transient ExpiryIndex expiries;
   private transient RowWriter writer;
   private transient JoinRule rule;
   private transient HistoryCache cache;
@@ -53,13 +53,14 @@ public final class JoinProcessor
   private transient long mostKeyBytes;
   private transient int quietTicks;
 
-  public JoinProcessor(String spec) {
-    this.spec = new JoinSpec(spec);
+  JoinProcessor(JoinSpec spec) {
+    this.spec = spec;
   }
 
   @Override
   public void init(OutputMode outputMode, TimeMode timeMode) {
-    state = getHandle().getMapState("messages", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
+    state = mapState("messages");
+    MapState<byte[], byte[]> index = mapState("expiries");
     TaskContext task = TaskContext.get();
     if (task == null) {
       return; // the driver only asks for the names of the state
@@ -70,10 +71,15 @@ public final class JoinProcessor
     gaps = new Gaps();
     query = getHandle().getQueryInfo();
     reducer = task.partitionId();
+    expiries = new ExpiryIndex(index, Messages.tickKeys(spec.reducers)[reducer]);
     long heap = Runtime.getRuntime().maxMemory();
     mostKeyBytes = heap / 4;
     cache = HistoryCache.take(slot(), run(), query.getBatchId(), spec);
     edge = cache.edge();
+  }
+
+  private MapState<byte[], byte[]> mapState(String name) {
+    return getHandle().getMapState(name, Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
   }
 
   @Override
@@ -105,7 +111,7 @@ public final class JoinProcessor
         switch (key[0]) {
           case KeyedMessage.TICK -> tick(rows);
           case KeyedMessage.NOT_JOINED -> withoutKey(rows);
-          default -> spec.live ? live(key, rows, timers) : batch(key, rows, timers);
+          default -> spec.live ? live(key, rows) : batch(key, rows);
         };
     return CollectionConverters.asScala(changes);
   }
@@ -137,8 +143,12 @@ public final class JoinProcessor
     while (rows.hasNext()) {
       rows.next();
     }
+    if (!spec.live) {
+      return Collections.emptyIterator();
+    }
+    expiries.lookAtDue(System.currentTimeMillis(), this::removeExpired);
     boolean isDue = progress.hasChanged() || !gaps.isEmpty() || ++quietTicks >= QUIET_TICKS;
-    if (!spec.live || !isDue) {
+    if (!isDue) {
       return Collections.emptyIterator();
     }
     quietTicks = 0;
@@ -173,7 +183,7 @@ public final class JoinProcessor
   // Real-time mode
 
   private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> live(
-      byte[] key, Iterator<Tuple2<byte[], byte[]>> rows, TimerValues timers) {
+      byte[] key, Iterator<Tuple2<byte[], byte[]>> rows) {
     History history = cache.get(key);
     if (history == null) {
       history = read();
@@ -186,7 +196,7 @@ public final class JoinProcessor
       changes.forEachRemaining(earlier::add);
       byte[] message = rows.next()._2();
       count(message);
-      changes = joined(key, history, message, timers);
+      changes = joined(key, history, message);
     }
     if (!earlier.isEmpty()) {
       changes.forEachRemaining(earlier::add);
@@ -197,7 +207,7 @@ public final class JoinProcessor
   }
 
   private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> joined(
-      byte[] key, History history, byte[] message, TimerValues timers) {
+      byte[] key, History history, byte[] message) {
     trim(key, history);
     if (!matters(history, message)) {
       return Collections.emptyIterator();
@@ -211,14 +221,14 @@ public final class JoinProcessor
     java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes = rule.live(history, side, at);
     edge.count(messages.ts(at), rule.rows(history, side));
     noteGaps(key, history, side, at, limited);
-    setTimers(history, timers);
+    noteWhatIsDue(key, history);
     return changes;
   }
 
   // Micro-batches
 
   private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> batch(
-      byte[] key, Iterator<Tuple2<byte[], byte[]>> rows, TimerValues timers) {
+      byte[] key, Iterator<Tuple2<byte[], byte[]>> rows) {
     History history = query.getBatchId() == 0 ? new History() : read();
     boolean[] limited = limited(history);
     Cursor at = new Cursor();
@@ -237,7 +247,7 @@ public final class JoinProcessor
       removeSpare(history, side);
       write(key, history, side, limited);
     }
-    setTimers(history, timers);
+    noteWhatIsDue(key, history);
     java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes = rule.batch(history);
     return gaps.isEmpty() ? changes : followed(changes, report());
   }
@@ -281,59 +291,49 @@ public final class JoinProcessor
     };
   }
 
-  // Timers: those at an odd millisecond write rows, those at an even one remove what is too old
+  // What is due later: rows of a left join by Spark's timers, expired messages by the index
 
-  private void setTimers(History history, TimerValues timers) {
-    long now = timers.getCurrentProcessingTimeInMs();
+  private void noteWhatIsDue(byte[] key, History history) {
+    long now = System.currentTimeMillis();
     if (history.flushIsWanted && !history.flushIsDue) {
       long wait = Math.max(FLUSH_MILLIS, history.lefts.size() / FLUSHED_ROWS_PER_MILLI);
-      wait = Math.min(wait, LONGEST_FLUSH_MILLIS);
-      getHandle().registerTimer((now + wait) | 1);
+      getHandle().registerTimer(now + Math.min(wait, LONGEST_FLUSH_MILLIS));
       history.flushIsDue = true;
     }
-    if (edge.isBounded() && !history.sweepIsDue && rule.canExpire(history)) {
-      getHandle().registerTimer(nextSweep(history, now));
-      history.sweepIsDue = true;
+    if (history.expirySpan == History.NEVER && edge.isBounded() && rule.canExpire(history)) {
+      long wait = edge.millisUntil(rule.nextExpiry(history), UNKNOWN_EXPIRY_MILLIS);
+      long due = now + Math.min(wait, LONGEST_EXPIRY_MILLIS);
+      history.expirySpan = expiries.add(key, due, now);
     }
   }
 
-  private long nextSweep(History history, long now) {
-    long wait = edge.millisUntil(rule.nextExpiry(history), UNKNOWN_SWEEP_MILLIS);
-    return (now + Math.min(wait, LONGEST_SWEEP_MILLIS) + SWEEP_MILLIS) & ~1L;
-  }
-
-  @Override
-  public Iterator<Tuple3<Integer, byte[], byte[]>> handleExpiredTimer(
-      byte[] key, TimerValues timers, ExpiredTimerInfo timer) {
-    History history = spec.live ? cache.get(key) : null;
+  private void removeExpired(byte[] key, long span) {
+    History history = cache.get(key);
     boolean isKnown = history != null;
     if (!isKnown) {
       history = read();
     }
     long before = history.bytes();
-    java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes = Collections.emptyIterator();
-    if ((timer.getExpiryTimeInMs() & 1) == 1) {
-      history.flushIsDue = history.flushIsWanted = false;
-      changes = ((LeftJoin) rule).outdated(history);
-    } else {
-      trim(key, history);
-      history.sweepIsDue = hasLaterSweep(timer.getExpiryTimeInMs());
-      setTimers(history, timers);
+    trim(key, history);
+    if (history.expirySpan <= span) {
+      history.expirySpan = History.NEVER;
     }
+    noteWhatIsDue(key, history);
     if (isKnown) {
       cache.grown(history.bytes() - before);
     }
-    return CollectionConverters.asScala(changes);
   }
 
-  private boolean hasLaterSweep(long millis) {
-    Iterator<Object> timers = getHandle().listTimers();
-    boolean found = false;
-    while (timers.hasNext()) {
-      long other = (Long) timers.next();
-      found |= other > millis && (other & 1) == 0;
+  /** Write the rows of a left join that still show an older right message. */
+  @Override
+  public Iterator<Tuple3<Integer, byte[], byte[]>> handleExpiredTimer(
+      byte[] key, TimerValues timers, ExpiredTimerInfo timer) {
+    History history = spec.live ? cache.get(key) : null;
+    if (history == null) {
+      history = read();
     }
-    return found;
+    history.flushIsDue = history.flushIsWanted = false;
+    return CollectionConverters.asScala(((LeftJoin) rule).outdated(history));
   }
 
   // The history of a key
@@ -350,7 +350,7 @@ public final class JoinProcessor
       long offset = KeyedMessage.getLong(place, KeyedMessage.OFFSET);
       history.side(place[0]).insert(KeyedMessage.timeOf(place), partition, offset, entry._2(), at);
     }
-    history.sweepIsDue = rule.canExpire(history);
+    history.expirySpan = rule.canExpire(history) ? History.UNKNOWN : History.NEVER;
     return history;
   }
 

@@ -17,7 +17,9 @@ final class RetentionEdge {
 
   private final long ageMicros;
   private final long rows;
-  private final TreeMap<Long, Long> counts = new TreeMap<>(); // rows by time span
+  private final TreeMap<Long, long[]> counts = new TreeMap<>(); // rows by time span
+  private long lastSpan;
+  private long[] last; // the count of that span: most messages come in order
   private long spanMicros = 1000;
   private long counted;
   private long edge = Long.MIN_VALUE;
@@ -36,25 +38,39 @@ final class RetentionEdge {
     if (rows == Long.MAX_VALUE || made == 0 || ts < edge) {
       return;
     }
-    counts.merge(Math.floorDiv(ts, spanMicros), made, Long::sum);
+    long span = Math.floorDiv(ts, spanMicros);
+    if (last == null || span != lastSpan) {
+      last = counts.computeIfAbsent(span, unused -> new long[1]);
+      lastSpan = span;
+    }
+    last[0] += made;
     counted += made;
-    while (counted - counts.firstEntry().getValue() >= rows) {
-      counted -= counts.pollFirstEntry().getValue();
-      edge = counts.firstKey() * spanMicros;
+    if (counted >= rows) {
+      advance();
     }
     if (counts.size() > MOST_SPANS) {
       widen();
     }
   }
 
+  private void advance() {
+    while (counted - counts.firstEntry().getValue()[0] >= rows) {
+      counted -= counts.pollFirstEntry().getValue()[0];
+      edge = counts.firstKey() * spanMicros;
+      last = null;
+    }
+  }
+
   private void widen() {
-    TreeMap<Long, Long> wider = new TreeMap<>();
-    for (Map.Entry<Long, Long> entry : counts.entrySet()) {
-      wider.merge(Math.floorDiv(entry.getKey(), 2), entry.getValue(), Long::sum);
+    TreeMap<Long, long[]> wider = new TreeMap<>();
+    for (Map.Entry<Long, long[]> entry : counts.entrySet()) {
+      long span = Math.floorDiv(entry.getKey(), 2);
+      wider.computeIfAbsent(span, unused -> new long[1])[0] += entry.getValue()[0];
     }
     counts.clear();
     counts.putAll(wider);
     spanMicros *= 2;
+    last = null;
   }
 
   long now() {
