@@ -62,8 +62,9 @@ class MessageFiles:
 
     def read(self) -> Iterator[list[oracle.Message]]:
         """The messages of one file after the other."""
-        for file, path in zip(self._files, self._paths, strict=True):
-            file.flush()
+        for file in self._files:
+            file.close()
+        for path in self._paths:
             with path.open("rb") as stored:
                 messages = []
                 while stored.peek(1):

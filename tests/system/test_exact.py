@@ -46,7 +46,6 @@ SEED = 20_261_214
 ZIPF = replace(HOT, keys=300, skew=1.1)
 IN_ORDER = Traffic(seed=SEED, keys=4, left_share=0.3, ties=1, step_ms=20)
 KILLS = 6
-MANY = 10_000_000
 OUTAGE_SECONDS = 8.0
 AHEAD_SECONDS = 4.0
 
@@ -329,15 +328,17 @@ def test_swaps_there_and_back_under_load(broker: EmbeddedBroker, tmp_path: Path)
 
 
 @pytest.mark.soak
-def test_ten_million_messages(broker: EmbeddedBroker, tmp_path: Path) -> None:
-    many_messages(broker, tmp_path, MANY)
-
-
-def many_messages(broker: EmbeddedBroker, tmp_path: Path, count: int) -> None:
+@pytest.mark.parametrize(
+    ("count", "keys"), [(10_000_000, 100_000), (4_000_000, 1_000_000), (2_000_000, 1)]
+)
+def test_millions_of_messages(
+    broker: EmbeddedBroker, tmp_path: Path, count: int, keys: int
+) -> None:
     """Half of them before the start, the rest while it runs and is killed; by digests."""
-    traffic = replace(HOT, seed=SEED + 5, keys=100_000, skew=1.0, ties=10, step_ms=10)
+    skew = 1.0 if keys == 100_000 else 0.0
+    traffic = replace(HOT, seed=SEED + 5, keys=keys, skew=skew, ties=10, step_ms=10)
     joins = {"asof": {"table": "asof_ui", "type": "asof", **SIDES}}
-    with staged(tmp_path, broker, "many", traffic, joins=joins) as stage:
+    with staged(tmp_path, broker, f"many{keys}", traffic, joins=joins) as stage:
         files = MessageFiles(stage.world, tmp_path / "messages", files=32)
         for _ in range(10):
             files.send(stage.messages.take(count // 20))

@@ -47,13 +47,16 @@ final class ExpiryIndex {
     return span;
   }
 
-  /** Look at keys that are due, some of them at each call; `look` is told the span, too. */
-  void lookAtDue(long now, Look look) {
+  /**
+   * Look at keys that are due, some of them at each call; `look` is told the span, too. Returns
+   * whether that were all.
+   */
+  boolean lookAtDue(long now, Look look) {
     load(now);
     int keys = 0;
     for (int spans = 0; spans < SPANS_PER_TICK && keys < KEYS_PER_TICK; spans++) {
       if (next >= spanOf(now)) {
-        return;
+        return true;
       }
       if (due.isEmpty()) {
         under(next, () -> readKeys(due::add));
@@ -68,6 +71,7 @@ final class ExpiryIndex {
         advance();
       }
     }
+    return false;
   }
 
   interface Look {

@@ -52,6 +52,7 @@ public final class JoinProcessor
   private transient int reducer;
   private transient long mostKeyBytes;
   private transient int quietTicks;
+  private transient long lookedAtEdge;
 
   JoinProcessor(JoinSpec spec) {
     this.spec = spec;
@@ -76,6 +77,7 @@ public final class JoinProcessor
     mostKeyBytes = heap / 4;
     cache = HistoryCache.take(slot(), run(), query.getBatchId(), spec);
     edge = cache.edge();
+    lookedAtEdge = Long.MIN_VALUE;
   }
 
   private MapState<byte[], byte[]> mapState(String name) {
@@ -146,7 +148,7 @@ public final class JoinProcessor
     if (!spec.live) {
       return Collections.emptyIterator();
     }
-    expiries.lookAtDue(System.currentTimeMillis(), this::removeExpired);
+    removeExpired();
     boolean isDue = progress.hasChanged() || !gaps.isEmpty() || ++quietTicks >= QUIET_TICKS;
     if (!isDue) {
       return Collections.emptyIterator();
@@ -304,6 +306,15 @@ public final class JoinProcessor
       long wait = edge.millisUntil(rule.nextExpiry(history), UNKNOWN_EXPIRY_MILLIS);
       long due = now + Math.min(wait, LONGEST_EXPIRY_MILLIS);
       history.expirySpan = expiries.add(key, due, now);
+    }
+  }
+
+  /** Nothing expires while the edge stands still: by number of rows it does so without input. */
+  private void removeExpired() {
+    long edgeNow = edge.now();
+    if (edgeNow != lookedAtEdge
+        && expiries.lookAtDue(System.currentTimeMillis(), this::removeExpired)) {
+      lookedAtEdge = edgeNow;
     }
   }
 
