@@ -28,9 +28,10 @@ _starts = itertools.count(1)
 # More than so many messages are read in micro-batches, which cost less for each and write a row
 # that several messages change once. Real-time mode takes so many in less than a second.
 _MOST_LIVE = 1_000
-# Starting a query takes seconds. When so large a share of what was waiting waits again after
-# micro-batches, then that is what has come meanwhile, and more of them would not make it less.
+# Starting a query takes seconds, in which more messages come. When twice so large a share of what
+# was waiting waits again after micro-batches, more of them would not make it less.
 _MOST_LEFT = 0.5
+_MOST_ROUNDS_IN_VAIN = 1
 
 
 class Phase(enum.Enum):
@@ -54,6 +55,7 @@ class Query:
         self._group = ""
         self._started = time.monotonic()
         self._waiting = 0  # messages, when micro-batches were started last
+        self._rounds_in_vain = 0
 
     @property
     def table(self) -> str:
@@ -78,7 +80,7 @@ class Query:
 
     def start(self) -> None:
         """Start it (again) on its checkpoint; DataError when that is damaged."""
-        self._waiting = 0
+        self._waiting = self._rounds_in_vain = 0
         self._go_on()
 
     def advance(self) -> Failure | None:
@@ -128,8 +130,9 @@ class Query:
         self.written.begin(committed)
         self.read.begin(committed)
         before, self._waiting = self._waiting, own.left(edges.end)
-        live = self._waiting <= _MOST_LIVE or 0 < before * _MOST_LEFT < self._waiting
-        self._begin(committed, live=live)
+        self._rounds_in_vain += 0 < before * _MOST_LEFT < self._waiting
+        has_caught_up = self._waiting <= _MOST_LIVE
+        self._begin(committed, live=has_caught_up or self._rounds_in_vain > _MOST_ROUNDS_IN_VAIN)
 
     def _pass_over(self, gone: Sequence[Place]) -> None:
         """Messages that vanished before a new generation read them are not missed. Of one that was
