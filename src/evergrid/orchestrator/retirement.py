@@ -9,7 +9,7 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import generations
-from evergrid.orchestrator.decide import (
+from evergrid.orchestrator.generation_rules import (
     failed,
     interrupted,
     made_good,

@@ -9,9 +9,9 @@ from evergrid.changelog.manifest import Behind
 from evergrid.kafka.topics import Edges, TopicInfo, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation
-from evergrid.orchestrator.decide import changed_topic, grown_topics, missing_topics
+from evergrid.orchestrator.generation_rules import changed_topic, grown_topics, missing_topics
 from evergrid.orchestrator.generations import now
-from evergrid.orchestrator.queries import QueryPool, SupervisedQuery
+from evergrid.orchestrator.query_pool import QueryPool, SupervisedQuery
 from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.positions import Freshness, Places
 
