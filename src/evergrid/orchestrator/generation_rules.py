@@ -104,8 +104,8 @@ def kept_for(manifest: Manifest, settings: Settings) -> list[Generation]:
 
 
 def interrupted(manifest: Manifest) -> tuple[list[Generation], list[Generation]]:
-    """What a pipeline that was killed left: generations to make nothing of, and complete ones
-    that were never shown, or not taken back."""
+    """What a killed pipeline left: incomplete generations, and complete ones that were never
+    shown or not shown again."""
     others = [one for number, one in manifest.generations.items() if number != manifest.current]
     # One that is prepared again, because people go back to it, was complete before.
     again = [one for one in others if one.state is State.PREPARING and one.times.ready]

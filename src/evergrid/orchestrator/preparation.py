@@ -1,13 +1,13 @@
-"""One generation on its way to the screens, in a thread of its own, beside the one that runs.
+"""Prepares one generation, in a thread of its own, beside the one that runs.
 
-The order in which things become true, so that a kill at any moment can be made good:
+The order of the steps, so that the next start can repair what a kill at any moment left:
 
 1. The generation's topics exist and the manifest has it as preparing.
 2. Its tables hold all history: its queries have caught up with it in micro-batches.
 3. Its queries run in real-time mode, and have written what was there when they began to.
 4. The manifest has it as ready, with the ends of its changelogs.
 
-One that was replaced, and is kept, goes back the same way without its first two steps.
+A generation that was replaced and kept comes back by steps 3 and 4.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Prepared(msgspec.Struct, frozen=True):
 
 
 class CalledOff(Exception):
-    """Something else is wanted now."""
+    """The preparation was cancelled: something else is wanted now."""
 
 
 class Unfit(LinkError):
-    """Its queries do not run as they should, or nobody knows why: it is not gone back to."""
+    """Its queries fail, or for an unknown reason: a kept generation is then not used again."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -108,7 +108,7 @@ class Preparation:
             outcome = off
         except EvergridError as error:
             outcome = CalledOff() if self._off.is_set() else error
-        except Exception as error:  # whatever a library raises must not leave the page waiting
+        except Exception as error:  # any failure must be reported, or the page waits for ever
             outcome = Unfit(f"the preparation failed unexpectedly ({error!r})")
         self.outcome = outcome
 
@@ -251,8 +251,8 @@ class Preparation:
 
 
 def is_passing(error: EvergridError) -> bool:
-    """Whether it was Kafka that kept a generation from the screens, and not what it is: a topic
-    that is gone does not come back as the same one."""
+    """Whether Kafka failed, and not the generation. A topic that was deleted does not count: one
+    that is created again is another topic."""
     return isinstance(error, LinkError) and not isinstance(error, (Unfit, topics.Missing))
 
 

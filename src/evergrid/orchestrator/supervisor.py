@@ -17,12 +17,12 @@ from evergrid.pipeline.positions import Freshness, Places
 
 _TOPICS_SECONDS = 5.0
 _FRESH_SECONDS = 1.0
-# Rows that came later than so long after their messages are said to be old.
+# Tables that are this far behind their topics are reported as stale.
 STALE_SECONDS = 6.0
 
 
 class Supervisor:
-    """One generation's guard."""
+    """Keeps one generation's queries running, and knows how far behind its tables are."""
 
     def __init__(
         self, plan: Plan, pool: QueryPool, say: Callable[[str], None], fresh_at: int
