@@ -129,7 +129,7 @@ class Orchestrator:
     def _resume(self) -> None:
         """Continue the current generation if that is possible; the turns do the rest."""
         self._inbox.open()
-        self._retirement.after_a_kill()
+        self._retirement.clean_up_after_a_crash()
         await_topics(self._settings, self._requests, self._inbox.update, self._say)
         current = self._registry.manifest.current_generation
         if current is None:

@@ -116,8 +116,8 @@ class Retirement:
         """Remove all but the record, which says why it failed."""
         self._announce_end(generations.ended(generation, State.FAILED, error))
 
-    def after_a_kill(self) -> None:
-        """After a crash: delete incomplete generations, keep complete ones, keep failure records."""
+    def clean_up_after_a_crash(self) -> None:
+        """Delete incomplete generations, keep complete ones and the records of failed ones."""
         incomplete, complete = interrupted(self._registry.manifest)
         for one in failed(self._registry.manifest):
             self._clear(one)
@@ -128,7 +128,7 @@ class Retirement:
             self._registry.put(generations.ended(one, State.RETIRING))
 
     def _announce_end(self, generation: Generation) -> None:
-        """Record its end first: gateways read what is being prepared, and stop before it is deleted."""
+        """Record its end first, so that gateways stop reading it before it is deleted."""
         self._registry.put(generation)
         self._clearing.append((generation, time.monotonic() + _ANNOUNCED_SECONDS))
 
