@@ -17,10 +17,10 @@ from evergrid.model.errors import DataError, LinkError
 from evergrid.model.generation import Generation, SourceTopic, State, Times
 from evergrid.orchestrator import query_pool
 from evergrid.orchestrator.query_pool import QueryPool, SupervisedQuery
-from evergrid.pipeline.failures import Failure
 from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.positions import Places, Positions
 from evergrid.pipeline.query import Phase, Query
+from evergrid.pipeline.query_failures import Failure
 
 USERS, ACCOUNTS = ("users", 0), ("accounts", 0)
 JOIN = QueryId(1, "join-final")

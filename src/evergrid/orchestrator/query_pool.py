@@ -18,10 +18,10 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import Edges, TopicWatch
 from evergrid.model.errors import DataError, LinkError
-from evergrid.pipeline.failures import DISK_FULL, Cause, Failure, cause_of
 from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.positions import Places, Positions
 from evergrid.pipeline.query import Phase, Query
+from evergrid.pipeline.query_failures import DISK_FULL, Cause, Failure, cause_of
 
 _LONGEST_WAIT_SECONDS = 30.0
 # A query that fails so often in a row, while Kafka works, has a damaged checkpoint.

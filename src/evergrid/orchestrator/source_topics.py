@@ -13,8 +13,8 @@ from evergrid.model.generation import Generation
 from evergrid.model.source import Edge, Source
 from evergrid.orchestrator.control_requests import ControlRequests
 from evergrid.orchestrator.generation_rules import missing_topics
-from evergrid.pipeline.failures import told_plainly
 from evergrid.pipeline.plan import Plan
+from evergrid.pipeline.query_failures import told_plainly
 
 _LOOK_SECONDS = 1.0
 
