@@ -20,7 +20,7 @@ from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.kafka.secured.sections import Section
 from evergrid.kafka.secured.tokens import SCOPE
 from evergrid.kafka.topics import NewTopicSpec
-from evergrid.pipeline.javaclient import JavaClient
+from evergrid.pipeline.java_client import JavaClient
 
 LIMIT = 60.0
 OAUTH = Listener(Protocol.SASL_SSL, Mechanism.OAUTHBEARER)

@@ -17,7 +17,7 @@ from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec, TopicInfo
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import generations
-from evergrid.orchestrator.decide import is_of
+from evergrid.orchestrator.generation_rules import is_of
 from evergrid.pipeline.plan import QueryId, checkpoint_folder, queries_of
 
 _NUMBERS = itertools.count()

@@ -29,7 +29,7 @@ from evergrid.pipeline.plan import QueryId, checkpoint_folder, queries_of
 
 LONG_AGO = 1
 SOURCE = "users"
-LET_GO_SECONDS = 3.0
+ANNOUNCED_SECONDS = 3.0
 LIMIT = 60.0
 _PREFIXES = itertools.count()
 
@@ -131,8 +131,8 @@ class Bench:
 
 @pytest.fixture(autouse=True)
 def at_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retirement, "_SWEEP_SECONDS", 0.0)
-    monkeypatch.setattr(retirement, "_LET_GO_SECONDS", LET_GO_SECONDS)
+    monkeypatch.setattr(retirement, "_LEFTOVERS_SECONDS", 0.0)
+    monkeypatch.setattr(retirement, "_ANNOUNCED_SECONDS", ANNOUNCED_SECONDS)
 
 
 def test_what_the_manifest_never_knew_is_found(broker: EmbeddedBroker, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_after_a_kill_halves_go_and_errors_stay(broker: EmbeddedBroker, tmp_path
     bench.make(State.PREPARING)
     failed = bench.make(State.FAILED)
     retiring = bench.restart()
-    retiring.after_a_kill()
+    retiring.clean_up_after_a_crash()
     assert bench.on_the_broker == bench.on_disk == {before, current, ready}
     assert bench.states == {
         before: State.RETIRING,
@@ -174,7 +174,7 @@ def test_what_is_on_screens_stays_though_it_failed(broker: EmbeddedBroker, tmp_p
     bench = Bench(broker, tmp_path)
     current = bench.make(State.FAILED, current=True)
     retiring = bench.restart()
-    retiring.after_a_kill()
+    retiring.clean_up_after_a_crash()
     retiring.turn(None)
     assert bench.on_the_broker == bench.on_disk == {current}
 
@@ -240,7 +240,7 @@ def test_a_failed_one_goes_when_gateways_have_heard_of_it(
     retiring.fail(bench.registry.manifest.generations[number], "no right to read users")
     retiring.turn(None)
     assert bench.on_the_broker == {current, number}
-    time.sleep(LET_GO_SECONDS)
+    time.sleep(ANNOUNCED_SECONDS)
     retiring.turn(None)
     assert bench.on_the_broker == bench.on_disk == {current}
     assert bench.states[number] is State.FAILED
@@ -288,7 +288,7 @@ def test_what_failed_leaves_the_table_that_it_shared(
         retiring.fail(one, "no right to read accounts")
     else:
         retiring.discard(one)
-    time.sleep(LET_GO_SECONDS)
+    time.sleep(ANNOUNCED_SECONDS)
     retiring.turn(None)
     assert bench.tables_on_the_broker == {(current, "users_ui"), (current, "final_ui")}
     assert bench.checkpoints == {QueryId(current, "raw-users"), QueryId(current, "join-final")}
@@ -301,7 +301,7 @@ def test_after_a_kill_a_half_one_leaves_the_table_that_it_shared(
     current = bench.make(State.CURRENT, current=True)
     bench.make(State.PREPARING, raw=current)
     failed = bench.make(State.FAILED, raw=current)
-    bench.restart().after_a_kill()
+    bench.restart().clean_up_after_a_crash()
     assert [*bench.states] == [current, failed]
     assert bench.tables_on_the_broker == {(current, "users_ui"), (current, "final_ui")}
     assert bench.checkpoints == {QueryId(current, "raw-users"), QueryId(current, "join-final")}

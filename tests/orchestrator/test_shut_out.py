@@ -18,7 +18,7 @@ from evergrid.kafka.secured.broker import SecuredBroker
 from evergrid.kafka.secured.files import write_secret
 from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.kafka.sending import Sender
-from evergrid.orchestrator.control import ControlReader, Message
+from evergrid.orchestrator.control_reader import ControlMessage, ControlReader
 
 LIMIT = 120.0
 TOPIC = "evergrid-control"
@@ -66,10 +66,10 @@ class Ear:
         self.listen()  # a pause may have taken all of that time
 
     def listen(self) -> None:
-        self._take(self.reader.hear(Asked(self.reader.topic_id, {0: len(self.heard)})))
+        self._take(self.reader.read(Asked(self.reader.topic_id, {0: len(self.heard)})))
         time.sleep(0.1)
 
-    def _take(self, messages: list[Message]) -> None:
+    def _take(self, messages: list[ControlMessage]) -> None:
         self.heard += [message.value for message in messages]
 
 

@@ -35,7 +35,7 @@ from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.model.errors import LinkError
-from evergrid.pipeline.javaclient import JavaClient
+from evergrid.pipeline.java_client import JavaClient
 from evergrid.protocol.messages import Live
 from evergrid.testing.handwritten import HandwrittenPipeline
 from evergrid.testing.ports import free_port

@@ -19,8 +19,8 @@ from evergrid.changelog.names import reports_topic
 from evergrid.changelog.reader import Record, TopicReader
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics
-from evergrid.model.errors import EvergridError
 from evergrid.model.source import Edge
+from evergrid.process.worker_thread import WorkerThread
 
 _READ_SECONDS = 0.1
 _RETRY_SECONDS = 1.0
@@ -135,14 +135,13 @@ class ReportReader:
         self._lock = threading.Lock()
         self._progress: dict[str, JoinProgress] = {}
         self._left_out: list[tuple[str, str, LeftOut]] = []
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="reports", daemon=True)
+        self._thread = WorkerThread("reports", self._follow)
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
-        self._stopped.set()
+        self._thread.stop()
 
     def batch(self, query: str) -> tuple[str, int]:
         """The run and the batch that a join works on; of one that is unknown, none."""
@@ -174,21 +173,11 @@ class ReportReader:
             taken, self._left_out = self._left_out, []
             return taken
 
-    def _run(self) -> None:
-        while not self._stopped.is_set():
-            try:
-                self._follow()
-            except EvergridError:
-                self._stopped.wait(_RETRY_SECONDS)  # that Kafka is away is said elsewhere
-            except Exception:
-                _LOG.exception("reports of the joins could not be read")
-                self._stopped.wait(_RETRY_SECONDS)
-
     def _follow(self) -> None:
         ends = topics.offsets(self._connection, self._topic, Edge.LATEST)
         reader = TopicReader(self._connection, {self._topic: ends})
         with contextlib.closing(reader):
-            while not self._stopped.is_set():
+            while not self._thread.stopped.is_set():
                 records = reader.read(_READ_SECONDS)
                 if records:
                     self._take(records)

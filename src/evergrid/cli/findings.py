@@ -17,7 +17,7 @@ from evergrid.kafka import jars
 from evergrid.kafka.certificates import read_certificate
 from evergrid.kafka.java import java_command
 from evergrid.model.errors import ConfigError
-from evergrid.pipeline.javaclient import JavaClient
+from evergrid.pipeline.java_client import JavaClient
 
 _MINUTE = "%Y-%m-%d %H:%M UTC"
 

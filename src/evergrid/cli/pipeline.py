@@ -21,12 +21,12 @@ def add_arguments(_parser: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings) -> NoReturn:
     # Spark's Python side takes a second to import, which --help need not wait for.
-    from evergrid.orchestrator.conductor import Conductor
+    from evergrid.orchestrator.orchestrator import Orchestrator
 
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     take_lock(settings.data_dir, "pipeline")
     check_surroundings(settings)
-    conductor = Conductor(settings, jars.fetch(say), say, heed_signals)
+    conductor = Orchestrator(settings, jars.fetch(say), say, heed_signals)
     try:
         conductor.run()
     finally:

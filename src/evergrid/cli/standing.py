@@ -13,7 +13,7 @@ from evergrid.changelog.text import cell, moment, printable
 from evergrid.model.control import Verdict
 from evergrid.model.generation import Generation, State
 from evergrid.model.join import JoinType
-from evergrid.orchestrator.status import sentence
+from evergrid.orchestrator.registry import progress_text
 
 _NOBODY_YET = "No pipeline has been seen yet."
 _GO_BACK = "going back to it is quick"
@@ -146,7 +146,7 @@ def _preparing(generation: Generation) -> str:
         return f"Generation {number} is ready."
     if generation.progress is None:
         return f"Preparing generation {number}."
-    return f"Preparing generation {number}: {printable(sentence(generation.progress))}"
+    return f"Preparing generation {number}: {printable(progress_text(generation.progress))}"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -31,7 +31,7 @@ from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicInfo
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.source import Edge, Source
-from evergrid.pipeline.javaclient import JavaClient
+from evergrid.pipeline.java_client import JavaClient
 
 PYTHON, JAVA = "Python client", "Java client"
 TRIAL = "check"  # the topic <prefix>.check is made, used and deleted

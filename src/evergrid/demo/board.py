@@ -14,7 +14,7 @@ from evergrid.demo.view import View, Words
 from evergrid.model.generation import Generation, State
 from evergrid.model.join import Join
 from evergrid.model.table import Column, Role, Table
-from evergrid.orchestrator.status import sentence
+from evergrid.orchestrator.registry import progress_text
 
 _STALE_SECONDS = 4.0
 _MOST_STEPS = 40
@@ -55,7 +55,7 @@ class Board:
         """How far the preparation of a new generation is, in the place of the last step."""
         if generation is None or generation.progress is None:
             return
-        text = f"Generation {generation.number}: {sentence(generation.progress)}"
+        text = f"Generation {generation.number}: {progress_text(generation.progress)}"
         with self._lock:
             last = self._steps[-1] if self._steps else ""
             if last != text:

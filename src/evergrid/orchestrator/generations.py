@@ -29,7 +29,7 @@ from evergrid.model.generation import (
 from evergrid.model.join import Join, JoinType
 from evergrid.model.source import Edge, Source
 from evergrid.model.table import Table
-from evergrid.orchestrator.decide import needed_queries, needed_topics, shared_with
+from evergrid.orchestrator.generation_rules import needed_queries, needed_topics, shared_with
 from evergrid.pipeline.checkpoint import belongs, claim, remove
 from evergrid.pipeline.plan import QueryId, checkpoint_folder, queries_of
 

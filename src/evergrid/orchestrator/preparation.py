@@ -1,13 +1,13 @@
-"""One generation on its way to the screens, in a thread of its own, beside the one that runs.
+"""Prepares one generation, in a thread of its own, beside the one that runs.
 
-The order in which things become true, so that a kill at any moment can be made good:
+The order of the steps, so that the next start can repair what a kill at any moment left:
 
 1. The generation's topics exist and the manifest has it as preparing.
 2. Its tables hold all history: its queries have caught up with it in micro-batches.
 3. Its queries run in real-time mode, and have written what was there when they began to.
 4. The manifest has it as ready, with the ends of its changelogs.
 
-One that was replaced, and is kept, goes back the same way without its first two steps.
+A generation that was replaced and kept comes back by steps 3 and 4.
 """
 
 from __future__ import annotations
@@ -15,22 +15,19 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import msgspec
 
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.topics import TopicInfo
-from evergrid.model.errors import ConfigError, EvergridError, LinkError
+from evergrid.model.errors import EvergridError, LinkError
 from evergrid.model.generation import Generation, Progress
 from evergrid.orchestrator import generations
-from evergrid.orchestrator.decide import missing_topics
-from evergrid.orchestrator.patience import Patience
-from evergrid.orchestrator.queries import QueryPool
-from evergrid.orchestrator.readable import check_readable
-from evergrid.orchestrator.registry import Registry
-from evergrid.orchestrator.status import sentence
+from evergrid.orchestrator.kafka_retry import KafkaRetry
+from evergrid.orchestrator.query_pool import QueryPool
+from evergrid.orchestrator.registry import Registry, progress_text
+from evergrid.orchestrator.source_topics import check_readable, find_topics
 from evergrid.orchestrator.supervisor import Supervisor
 from evergrid.pipeline.plan import Plan
 from evergrid.pipeline.positions import Places
@@ -41,6 +38,9 @@ _LOOK_SECONDS = 0.3
 _STUCK_SECONDS = 180.0
 _STAND_SECONDS = 10.0
 _SURE = 2  # looks in a row that find nothing left to read
+_FIRST_WAIT_SECONDS = 2.0
+_LONGEST_WAIT_SECONDS = 30.0
+_MOST_ATTEMPTS = 5
 
 Say = Callable[[str], None]
 
@@ -53,15 +53,11 @@ class Prepared(msgspec.Struct, frozen=True):
 
 
 class CalledOff(Exception):
-    """Something else is wanted now."""
+    """The preparation was cancelled: something else is wanted now."""
 
 
 class Unfit(LinkError):
-    """Its queries do not run as they should, or nobody knows why: it is not gone back to."""
-
-
-class TopicsMissing(ConfigError):
-    """Source topics that do not exist, and may be made any time."""
+    """Its queries fail, or for an unknown reason: a kept generation is then not used again."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -97,7 +93,7 @@ class Preparation:
         self._told: Progress | None = None
         self._told_at = 0.0
         # History that was read for long is not thrown away for a broker that is restarted.
-        self._patience = Patience(self._check, say)
+        self._kafka = KafkaRetry(self._check, say)
         self._thread = threading.Thread(target=self._run, name="preparation", daemon=True)
         self._thread.start()
 
@@ -112,7 +108,7 @@ class Preparation:
             outcome = off
         except EvergridError as error:
             outcome = CalledOff() if self._off.is_set() else error
-        except Exception as error:  # whatever a library raises must not leave the page waiting
+        except Exception as error:  # any failure must be reported, or the page waits for ever
             outcome = Unfit(f"the preparation failed unexpectedly ({error!r})")
         self.outcome = outcome
 
@@ -145,15 +141,15 @@ class Preparation:
         plan = self._plan(generation)
         supervisor = Supervisor(plan, self._pool, self._say, fresh_at=generations.now())
         try:
-            self._patience.ask(supervisor.start)
+            self._kafka.ask(supervisor.start)
             self._catch_up(supervisor)
             if self.task.kept is None:
-                self._patience.ask(lambda: check_readable(plan, self.task.before))
+                self._kafka.ask(lambda: check_readable(plan, self.task.before))
             self._write_what_came_meanwhile(supervisor)
             if not is_local(self.task.settings):
                 self._see_them_stand(supervisor)
-            ready = self._patience.ask(lambda: generations.ready(self.task.settings, generation))
-            self._patience.ask(lambda: self._put(ready))
+            ready = self._kafka.ask(lambda: generations.ready(self.task.settings, generation))
+            self._kafka.ask(lambda: self._put(ready))
         except BaseException:
             with contextlib.suppress(LinkError):
                 supervisor.stop()
@@ -162,7 +158,7 @@ class Preparation:
 
     def _catch_up(self, supervisor: Supervisor) -> None:
         """Step 2: wait until micro-batches have read and written all that was there."""
-        ends = self._patience.ask(supervisor.observe)
+        ends = self._kafka.ask(supervisor.observe)
         total = supervisor.unread(ends)
 
         def left() -> int:
@@ -178,7 +174,7 @@ class Preparation:
 
     def _write_what_came_meanwhile(self, supervisor: Supervisor) -> None:
         """Step 3: wait until the output has everything that was there in the beginning of it."""
-        ends: Places = self._patience.ask(supervisor.observe)
+        ends: Places = self._kafka.ask(supervisor.observe)
         total = supervisor.left(ends)
 
         def left() -> int:
@@ -196,11 +192,11 @@ class Preparation:
         found, least, moved_at = 0, -1, time.monotonic()
         while found < sure:
             self._check()
-            if lost := self._patience.ask(supervisor.look):
+            if lost := self._kafka.ask(supervisor.look):
                 raise Unfit(lost)
-            before = self._patience.waited
-            count = self._patience.ask(left)
-            moved_at += self._patience.waited - before  # which was Kafka's time, not the queries'
+            before = self._kafka.waited
+            count = self._kafka.ask(left)
+            moved_at += self._kafka.waited - before  # which was Kafka's time, not the queries'
             found = 0 if count else found + 1
             if least < 0 or count < least:
                 least, moved_at = count, time.monotonic()
@@ -218,7 +214,7 @@ class Preparation:
         until = time.monotonic() + _STAND_SECONDS
         while time.monotonic() < until:
             self._check()
-            if lost := self._patience.ask(supervisor.look):
+            if lost := self._kafka.ask(supervisor.look):
                 raise Unfit(lost)
             if failed := supervisor.failed:
                 raise LinkError(
@@ -236,7 +232,7 @@ class Preparation:
             return
         if progress != self._told:
             self._told, self._told_at = progress, time.monotonic()
-            self._say(f"  {sentence(progress)}")
+            self._say(f"  {progress_text(progress)}")
             if self.generation is not None:
                 with contextlib.suppress(LinkError):  # the next one will tell as much
                     self._registry.put(msgspec.structs.replace(self.generation, progress=progress))
@@ -255,21 +251,44 @@ class Preparation:
 
 
 def is_passing(error: EvergridError) -> bool:
-    """Whether it was Kafka that kept a generation from the screens, and not what it is: a topic
-    that is gone does not come back as the same one."""
+    """Whether Kafka failed, and not the generation. A topic that was deleted does not count: one
+    that is created again is another topic."""
     return isinstance(error, LinkError) and not isinstance(error, (Unfit, topics.Missing))
 
 
-def find_topics(settings: Settings) -> Mapping[str, TopicInfo]:
-    """The source topics as they are; TopicsMissing when they are not all there."""
-    names = [source.topic for source in settings.sources.values()]
-    found = topics.describe(settings.kafka.source, names)
-    if missing := missing_topics(settings.sources, found):
-        one = len(missing) == 1
-        raise TopicsMissing(
-            f"{'topic' if one else 'topics'} {', '.join(missing)} {'does' if one else 'do'} "
-            "not exist",
-            where=f"Kafka at {settings.kafka.source.bootstrap}",
-            remedy="Create what is missing, or correct its name.",
-        )
-    return found
+class Attempts:
+    """When to prepare again what failed, and when to give up; other settings start the count anew.
+
+    `number` is that of a generation that could not begin: the next attempt uses it again.
+    """
+
+    def __init__(self) -> None:
+        self._of: Settings | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew: it succeeded, or was given up."""
+        self.number: int | None = None
+        self._count = 0
+        self._wait = _FIRST_WAIT_SECONDS
+        self._not_before = 0.0
+
+    def are_due(self, wanted: Settings) -> bool:
+        """Whether to prepare now."""
+        if wanted != self._of:
+            self._of = wanted
+            self.forget()
+        return time.monotonic() >= self._not_before
+
+    def failed(self) -> float:
+        """Count a failure; returns the seconds until the next attempt."""
+        wait = self._wait
+        self._wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
+        self._count += 1
+        self._not_before = time.monotonic() + wait
+        return wait
+
+    @property
+    def are_enough(self) -> bool:
+        """Whether to give up what a control message asks for."""
+        return self._count >= _MOST_ATTEMPTS

@@ -8,15 +8,21 @@ prepares a generation both write here.
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable, Mapping
 
 import msgspec
 
-from evergrid.changelog.manifest import Asked, Choices, Gaps, Manifest
+from evergrid.changelog.codec import Row
+from evergrid.changelog.manifest import MAX_GAP_KEYS, Asked, Choices, Gap, Gaps, Manifest
+from evergrid.changelog.reports import LeftOut, ReportReader
 from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config.settings import Settings
-from evergrid.model.generation import Generation, State
+from evergrid.model.control import topic_words, type_words
+from evergrid.model.generation import Generation, Progress, State
 from evergrid.orchestrator import generations
-from evergrid.orchestrator.status import status_row
+
+_WRITE_GAPS_SECONDS = 5.0  # every viewer gets what is written
 
 
 class Registry:
@@ -105,3 +111,107 @@ class Registry:
     def _show(self, generation: Generation) -> None:
         rows = self._rows.get(generation.number)
         self._status.put(status_row(self._settings, generation, rows))
+
+
+class GapRecorder:
+    """Adds up what the joins' reports say was left out, and writes it to the manifest."""
+
+    def __init__(
+        self, registry: Registry, reports: ReportReader, say: Callable[[str], None]
+    ) -> None:
+        self._registry = registry
+        self._reports = reports
+        self._say = say
+        self._topics = {
+            topic: {gap.reason: gap for gap in gaps}
+            for topic, gaps in registry.manifest.gaps.topics.items()
+        }
+        self._write_at = 0.0
+
+    def turn(self) -> None:
+        """Take the reports that have come; say what is new."""
+        for query, reason, left_out in self._reports.take_left_out():
+            self._add(query, reason, left_out)
+        if time.monotonic() >= self._write_at:
+            self._write_at = time.monotonic() + _WRITE_GAPS_SECONDS
+            self._registry.tell_gaps(self._gaps())
+
+    def _add(self, query: str, reason: str, left_out: LeftOut) -> None:
+        found = _table_of(query, self._registry.manifest.generations)
+        if found is None:
+            return  # its generation is gone
+        table, topic = found
+        gaps = self._topics.setdefault(topic, {})
+        known = gaps.get(reason)
+        if known is None:
+            keys = ", ".join(left_out.keys[:3])
+            self._say(
+                f"Table {table} may lack rows or show older matches for some keys ({keys}, ...): "
+                f"{reason} limit."
+            )
+        gaps[reason] = added(known, reason, left_out)
+
+    def _gaps(self) -> Gaps:
+        """Of changelogs that a generation still has."""
+        alive = {
+            table.topic
+            for one in self._registry.manifest.generations.values()
+            for table in one.tables.values()
+        }
+        self._topics = {topic: gaps for topic, gaps in self._topics.items() if topic in alive}
+        return Gaps({topic: tuple(gaps.values()) for topic, gaps in self._topics.items()})
+
+
+def added(known: Gap | None, reason: str, left_out: LeftOut) -> Gap:
+    """A gap after one more report; the newest keys are kept, and come first."""
+    before = known or Gap(reason, 0, (), generations.now())
+    older = [key for key in before.keys if key not in left_out.keys]
+    return msgspec.structs.replace(
+        before,
+        messages=before.messages + left_out.messages,
+        keys=(*left_out.keys, *older)[:MAX_GAP_KEYS],
+    )
+
+
+def _table_of(query: str, known: Mapping[int, Generation]) -> tuple[str, str] | None:
+    """The table that a join of a generation writes, and its changelog: `g3.join-final`."""
+    number, _, name = query.removeprefix("g").partition(".join-")
+    generation = known.get(int(number)) if number.isdecimal() else None
+    if generation is None or name not in generation.joins:
+        return None
+    table = generation.joins[name].table
+    return table, generation.tables[table].topic
+
+
+def status_row(settings: Settings, generation: Generation, rows: int | None) -> Row:
+    """What it is made of, how it is, and since when; `rows` None: not known yet."""
+    times = generation.times
+    topics = {
+        word: generation.sources[name].topic if name in generation.sources else None
+        for name, word in topic_words(settings.sources).items()
+    }
+    types = {
+        word: generation.joins[name].type.value if name in generation.joins else None
+        for name, word in type_words(settings.joins).items()
+    }
+    progress = generation.progress
+    return {
+        "generation": generation.number,
+        "state": generation.state.value,
+        **topics,
+        **types,
+        "rows": rows,
+        "progress": progress_text(progress) if progress else None,
+        "lastApplied": times.current or None,
+        "lastError": generation.error or None,
+        "changed": max(times.created, times.ready, times.current, times.ended),
+        "ts": times.created,
+    }
+
+
+def progress_text(progress: Progress) -> str:
+    """One line for a person: what, how many of how many, and the share."""
+    if not progress.total:
+        return f"{progress.step}: nothing there yet"
+    share = 100 * progress.done // progress.total
+    return f"{progress.step}: {progress.done:,} of {progress.total:,} rows ({share}%)"

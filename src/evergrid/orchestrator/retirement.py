@@ -1,4 +1,4 @@
-"""What happens to generations that are not wanted any more."""
+"""Stops, keeps and removes generations that were replaced, cancelled or failed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import generations
-from evergrid.orchestrator.decide import (
+from evergrid.orchestrator.generation_rules import (
     failed,
     interrupted,
     made_good,
@@ -21,13 +21,15 @@ from evergrid.orchestrator.registry import Registry
 from evergrid.orchestrator.supervisor import Supervisor
 from evergrid.pipeline.checkpoint import all_checkpoints, remove
 
-_LET_GO_SECONDS = 3.0
-_SWEEP_SECONDS = 10.0
+_ANNOUNCED_SECONDS = 3.0
+_LEFTOVERS_SECONDS = 10.0
 
 
 class Retirement:
-    """Drains, keeps for a while, and takes away. Each turn does what is due, and can be
-    repeated when the broker did not answer."""
+    """Drains a replaced generation, keeps it for the grace time, then removes it.
+
+    Each turn does what is due, and can be repeated when the broker did not answer.
+    """
 
     def __init__(self, settings: Settings, registry: Registry, say: Callable[[str], None]) -> None:
         self._settings = settings
@@ -35,11 +37,11 @@ class Retirement:
         self._say = say
         self._draining: list[tuple[Supervisor, float]] = []
         self._clearing: list[tuple[Generation, float]] = []
-        self._sweep_at = 0.0
+        self._leftovers_at = 0.0
         self._may_have_orphans = True
 
     def drain(self, supervisor: Supervisor) -> None:
-        """Have its queries run on for a while."""
+        """Let its queries run on for the drain time."""
         stop_at = time.monotonic() + self._settings.control.drain_seconds
         self._draining.append((supervisor, stop_at))
 
@@ -50,7 +52,7 @@ class Retirement:
     def turn(self, busy: int | None) -> None:
         """`busy` is the number of a generation that is being prepared."""
         self.stop_drained()
-        self._clear_what_was_let_go()
+        self._clear_announced()
         manifest = self._registry.manifest
         others = [
             one
@@ -67,18 +69,18 @@ class Retirement:
         for one in made_good(self._registry.manifest):
             if one.number not in in_use:
                 self._remove(one)
-        self._sweep(busy)
+        self._look_for_leftovers(busy)
 
-    def _sweep(self, busy: int | None) -> None:
-        """Spark may still write a file or two after a query was stopped, and a preparation may
-        end between making its topics and saying so."""
-        if time.monotonic() < self._sweep_at:
+    def _look_for_leftovers(self, busy: int | None) -> None:
+        """Spark may still write a file after a query was stopped, and a preparation may end between
+        creating its topics and recording them."""
+        if time.monotonic() < self._leftovers_at:
             return
-        self._sweep_at = time.monotonic() + _SWEEP_SECONDS
+        self._leftovers_at = time.monotonic() + _LEFTOVERS_SECONDS
         with self._registry.sharing:
-            self._remove_what_nobody_needs(busy)
+            self._remove_leftovers(busy)
 
-    def _remove_what_nobody_needs(self, busy: int | None) -> None:
+    def _remove_leftovers(self, busy: int | None) -> None:
         manifest = self._registry.manifest
         needed = needed_queries(manifest)
         draining = {supervisor.generation.number for supervisor, _ in self._draining}
@@ -107,31 +109,30 @@ class Retirement:
                 self._remove(one)
 
     def discard(self, generation: Generation) -> None:
-        """Take away one that was called off."""
-        self._let_go(generations.ended(generation, State.GONE))
+        """Remove one whose preparation was cancelled."""
+        self._announce_end(generations.ended(generation, State.GONE))
 
     def fail(self, generation: Generation, error: str) -> None:
-        """Take away all but the record, which says why."""
-        self._let_go(generations.ended(generation, State.FAILED, error))
+        """Remove all but the record, which says why it failed."""
+        self._announce_end(generations.ended(generation, State.FAILED, error))
 
-    def after_a_kill(self) -> None:
-        """What a pipeline left that ended in the middle: halves go, whole ones are kept, and of
-        what failed the record."""
-        half, whole = interrupted(self._registry.manifest)
+    def clean_up_after_a_crash(self) -> None:
+        """Delete incomplete generations, keep complete ones and the records of failed ones."""
+        incomplete, complete = interrupted(self._registry.manifest)
         for one in failed(self._registry.manifest):
             self._clear(one)
-        for one in half:
+        for one in incomplete:
             self._say(f"Generation {one.number} was not ready when the pipeline ended.")
             self._remove(one)
-        for one in whole:
+        for one in complete:
             self._registry.put(generations.ended(one, State.RETIRING))
 
-    def _let_go(self, generation: Generation) -> None:
-        """Gateways read what is being prepared, so they hear of its end before it is gone."""
+    def _announce_end(self, generation: Generation) -> None:
+        """Record its end first, so that gateways stop reading it before it is deleted."""
         self._registry.put(generation)
-        self._clearing.append((generation, time.monotonic() + _LET_GO_SECONDS))
+        self._clearing.append((generation, time.monotonic() + _ANNOUNCED_SECONDS))
 
-    def _clear_what_was_let_go(self) -> None:
+    def _clear_announced(self) -> None:
         for generation, due in list(self._clearing):
             if time.monotonic() >= due:
                 self._clear(generation)

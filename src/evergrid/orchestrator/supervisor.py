@@ -9,20 +9,20 @@ from evergrid.changelog.manifest import Behind
 from evergrid.kafka.topics import Edges, TopicInfo, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation
-from evergrid.orchestrator.decide import changed_topic, grown_topics, missing_topics
+from evergrid.orchestrator.generation_rules import changed_topic, grown_topics, missing_topics
 from evergrid.orchestrator.generations import now
-from evergrid.orchestrator.queries import QueryPool, SupervisedQuery
+from evergrid.orchestrator.query_pool import QueryPool, SupervisedQuery
 from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.positions import Freshness, Places
 
 _TOPICS_SECONDS = 5.0
 _FRESH_SECONDS = 1.0
-# Rows that came later than so long after their messages are said to be old.
+# Tables that are this far behind their topics are reported as stale.
 STALE_SECONDS = 6.0
 
 
 class Supervisor:
-    """One generation's guard."""
+    """Keeps one generation's queries running, and knows how far behind its tables are."""
 
     def __init__(
         self, plan: Plan, pool: QueryPool, say: Callable[[str], None], fresh_at: int

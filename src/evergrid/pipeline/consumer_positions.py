@@ -15,7 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from evergrid.kafka.topics import Place
-from evergrid.pipeline.failures import told_plainly
+from evergrid.pipeline.query_failures import told_plainly
 
 _BEANS = "kafka.consumer:type=consumer-fetch-manager-metrics,client-id=*,topic=*,partition=*"
 

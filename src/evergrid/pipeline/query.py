@@ -18,9 +18,9 @@ from evergrid.kafka.topics import Place, TopicWatch
 from evergrid.model.errors import DataError
 from evergrid.pipeline.checkpoint import positions
 from evergrid.pipeline.consumer_positions import ConsumerLeads
-from evergrid.pipeline.failures import Failure, failure_of, told_plainly
 from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.positions import Places, Positions
+from evergrid.pipeline.query_failures import Failure, failure_of, told_plainly
 from evergrid.pipeline.session import is_local
 from evergrid.pipeline.sources import GROUP
 

@@ -21,7 +21,7 @@ from evergrid.kafka.jars import Jars
 from evergrid.kafka.java import java_home
 from evergrid.model.errors import ConfigError
 from evergrid.pipeline.engine import engine_jar
-from evergrid.pipeline.refusals import refusals
+from evergrid.pipeline.kafka_failures import kafka_failures
 
 Session = SparkSession  # other rooms hand it on without knowing Spark
 
@@ -86,7 +86,7 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
     shutil.rmtree(scratch, ignore_errors=True)  # a killed Spark leaves its files behind
     for folder in (logs, scratch):
         folder.mkdir(parents=True, exist_ok=True)
-    refusals.know(settings)
+    kafka_failures.know(settings)
     _environment(settings)
     options = {
         **_DEFAULTS,

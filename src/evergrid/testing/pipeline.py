@@ -21,7 +21,7 @@ from evergrid.config.asked import asked
 from evergrid.config.settings import Settings
 from evergrid.model.control import Verdict, topic_words, type_words
 from evergrid.model.generation import Generation, Progress, State, TableTopic, Times
-from evergrid.orchestrator.status import status_row
+from evergrid.orchestrator.registry import status_row
 from evergrid.testing.gateway import LocalGateway
 
 OFFERED = ("accounts", "accounts_v2", "users", "users_v2")

@@ -17,8 +17,8 @@ from evergrid.config import load
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.errors import ConfigError, LinkError
-from evergrid.orchestrator import heart
-from evergrid.orchestrator.heart import Heart
+from evergrid.orchestrator import heartbeat
+from evergrid.orchestrator.heartbeat import Heartbeat
 from evergrid.testing.tables import wait_for
 
 LIMIT = 60.0
@@ -27,7 +27,7 @@ LIMIT = 60.0
 def test_no_error_of_a_beat_ends_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(heart, "BEAT_SECONDS", 0.1)
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.1)
     troubles: list[Exception] = [
         ConfigError("key values mismatch"),
         LinkError("the broker is away"),
@@ -42,13 +42,13 @@ def test_no_error_of_a_beat_ends_it(
             raise troubles[beat]
         return Behind(beat, "since then")
 
-    monkeypatch.setattr(Heart, "_has_news", lambda _: False)  # only beats ask then
+    monkeypatch.setattr(Heartbeat, "_has_news", lambda _: False)  # only beats ask then
 
     with EmbeddedBroker(tmp_path) as broker:
         settings = load(None, {"EVERGRID_KAFKA__BOOTSTRAP": broker.bootstrap})
         connection, own = settings.kafka.internal, settings.internal_topics
         topics.create(connection, [manifest_spec(own)])
-        beating = Heart(ManifestWriter(RecordWriter(connection), own.prefix), behind)
+        beating = Heartbeat(ManifestWriter(RecordWriter(connection), own.prefix), behind)
         with caplog.at_level(logging.ERROR):
             beating.start()
             manifest = wait_for(
@@ -70,8 +70,8 @@ class Beats(ManifestWriter):
 
 
 def test_a_table_that_becomes_old_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heart, "BEAT_SECONDS", 3600.0)
-    monkeypatch.setattr(heart, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 3600.0)
+    monkeypatch.setattr(heartbeat, "_LOOK_SECONDS", 0.01)
     states = [
         Behind(),
         Behind(5, "failed", ("final_ui",)),
@@ -80,7 +80,7 @@ def test_a_table_that_becomes_old_is_told_at_once(monkeypatch: pytest.MonkeyPatc
     ]
     now = [states[0]]
     writer = Beats()
-    beating = Heart(writer, lambda: now[0])
+    beating = Heartbeat(writer, lambda: now[0])
     beating.start()
     for state in states:
         now[0] = state
@@ -93,11 +93,13 @@ def test_a_table_that_becomes_old_is_told_at_once(monkeypatch: pytest.MonkeyPatc
 
 def test_how_many_messages_are_left_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
     """The count changes at every look, and each record of the manifest goes to every gateway."""
-    monkeypatch.setattr(heart, "BEAT_SECONDS", 3600.0)
-    monkeypatch.setattr(heart, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 3600.0)
+    monkeypatch.setattr(heartbeat, "_LOOK_SECONDS", 0.01)
     looks = itertools.count()
     writer = Beats()
-    beating = Heart(writer, lambda: Behind(5, f"{next(looks)} messages are left", ("final_ui",)))
+    beating = Heartbeat(
+        writer, lambda: Behind(5, f"{next(looks)} messages are left", ("final_ui",))
+    )
     beating.start()
     wait_for(lambda: next(looks), lambda look: look > 20, LIMIT)
     beating.stop()
@@ -105,8 +107,8 @@ def test_how_many_messages_are_left_is_no_news(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_cannot_be_asked_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heart, "BEAT_SECONDS", 0.05)
-    monkeypatch.setattr(heart, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(heartbeat, "_LOOK_SECONDS", 0.01)
     answers = itertools.count()
 
     def behind() -> Behind:
@@ -115,7 +117,7 @@ def test_what_cannot_be_asked_is_no_news(monkeypatch: pytest.MonkeyPatch) -> Non
         return Behind()
 
     writer = Beats()
-    beating = Heart(writer, behind)
+    beating = Heartbeat(writer, behind)
     beating.start()
     wait_for(lambda: len(writer.told), lambda told: told > 3, LIMIT)
     beating.stop()

@@ -15,12 +15,12 @@ from evergrid.config.settings import Settings
 from evergrid.kafka.topics import Edges
 from evergrid.model.errors import DataError, LinkError
 from evergrid.model.generation import Generation, SourceTopic, State, Times
-from evergrid.orchestrator import queries
-from evergrid.orchestrator.queries import QueryPool, SupervisedQuery
-from evergrid.pipeline.failures import Failure
+from evergrid.orchestrator import query_pool
+from evergrid.orchestrator.query_pool import QueryPool, SupervisedQuery
 from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.positions import Places, Positions
 from evergrid.pipeline.query import Phase, Query
+from evergrid.pipeline.query_failures import Failure
 
 USERS, ACCOUNTS = ("users", 0), ("accounts", 0)
 JOIN = QueryId(1, "join-final")
@@ -88,7 +88,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture(autouse=True)
 def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries, "Query", FakeQuery)
+    monkeypatch.setattr(query_pool, "Query", FakeQuery)
     monkeypatch.setattr(FakeQuery, "damaged", set())
     monkeypatch.setattr(FakeQuery, "made", [])
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.jars import Jars
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import Generation
-from evergrid.orchestrator.decide import slots_of, slots_to_open, too_large
-from evergrid.orchestrator.generations import has_checkpoints
+from evergrid.pipeline.plan import slots_needed
 from evergrid.pipeline.session import Session, end_session, is_alive, is_local, open_session
 
+# Beside a generation that runs: for one that is being prepared, and for new partitions.
+_SPARE_SLOTS = 8
+_MOST_FORESEEN = 200  # slots of a generation that might be asked for
 _RESTART = (
     "Restart the pipeline, which then makes room for all topics that control.allow has, and send "
     "the message again."
@@ -20,8 +22,8 @@ _RESTART = (
 _CONFIGURE = "Name these topics under sources in the configuration, and restart the pipeline."
 
 
-class Workshop:
-    """Opened when it is known how many slots the topics need."""
+class PipelineSession:
+    """Opens Spark when it is known how many slots the topics need."""
 
     def __init__(
         self,
@@ -59,10 +61,6 @@ class Workshop:
             helps = needed + taken <= slots_to_open(self._settings, partitions, beside)
             raise ConfigError(reason, remedy=_RESTART if helps else _CONFIGURE)
 
-    def has_checkpoints(self, generation: Generation) -> bool:
-        """Whether each query's checkpoint is there."""
-        return has_checkpoints(self._settings, generation)
-
     def check(self) -> None:
         """LinkError when Spark's process has ended by itself."""
         if self._spark is not None and not is_alive(self._spark):
@@ -78,3 +76,33 @@ class Workshop:
 
     def _partitions(self) -> dict[str, int]:
         return topics.partitions(self._settings.kafka.source)
+
+
+def slots_of(wanted: Settings | Generation, partitions: Mapping[str, int], shuffle: int) -> int:
+    """Slots that its sources and joins take; `partitions` by topic."""
+    counts = {name: partitions.get(source.topic, 1) for name, source in wanted.sources.items()}
+    return slots_needed(wanted.joins, counts, shuffle)
+
+
+def slots_to_open(
+    settings: Settings, partitions: Mapping[str, int], running: Generation | None = None
+) -> int:
+    """Slots for two generations at once, of the largest topics that may be asked for; `running`
+    is one that goes on meanwhile."""
+    largest = max((n for name, n in partitions.items() if settings.control.allows(name)), default=1)
+    shuffle = settings.spark.shuffle_partitions
+    foreseen = slots_needed(settings.joins, dict.fromkeys(settings.sources, largest), shuffle)
+    now = slots_of(settings, partitions, shuffle)
+    largest_of_one = max(now, min(foreseen, _MOST_FORESEEN))
+    beside = slots_of(running, partitions, shuffle) if running else 0
+    return largest_of_one + max(largest_of_one, beside) + _SPARE_SLOTS
+
+
+def too_large(needed: int, taken: int, slots: int) -> str:
+    """Why topics that take so many slots cannot be read beside what runs; empty if they can."""
+    if needed <= slots - taken:
+        return ""
+    return (
+        f"its topics and joins need {needed} of Spark's slots, and {slots - taken} are free "
+        f"beside the {taken} of the generation that runs"
+    )

@@ -1,15 +1,15 @@
-"""Keeps what is wanted on the screens: one generation runs, another is made beside it.
+"""Keeps the wanted generation running, and prepares another beside it when that changes.
 
-Control messages and the configuration say what is wanted. As long as what runs is not that, a
-generation is prepared; when it is ready, one record of the manifest is the switch:
+Control messages and the configuration say what is wanted. While something else runs, a generation
+is prepared; when it is ready, one record of the manifest switches to it:
 
 1.–4. The generation is prepared (`preparation`).
 5. The manifest names it as current.
-6. The one before is retiring: its queries run on for a short drain, its topics and checkpoints
-   stay for the grace time, so that going back is quick. Then it is gone (`retirement`).
+6. The previous one is retiring: its queries run on for a short drain, its topics and checkpoints
+   stay for the grace time, so that going back is quick. Then it is removed (`retirement`).
 
-Every turn looks at what is, and does what is missing. While the broker of our own topics is
-away it only waits, and a kill at any moment is made good by the next start.
+Every turn compares what is with what is wanted, and does what is missing. While the broker of the
+internal topics is away it only waits. The next start repairs what a kill at any moment left.
 """
 
 from __future__ import annotations
@@ -32,26 +32,23 @@ from evergrid.kafka.topics import TopicWatch
 from evergrid.model.control import Verdict
 from evergrid.model.errors import ConfigError, DataError, EvergridError, LinkError
 from evergrid.model.generation import Generation, State
-from evergrid.orchestrator import decide, generations
-from evergrid.orchestrator.attempts import Attempts
-from evergrid.orchestrator.desk import Desk
-from evergrid.orchestrator.gaps import GapRecorder
-from evergrid.orchestrator.heart import Heart
-from evergrid.orchestrator.missing import await_topics
+from evergrid.orchestrator import generation_rules, generations
+from evergrid.orchestrator.control_requests import ControlInbox
+from evergrid.orchestrator.heartbeat import Heartbeat, Ticker
 from evergrid.orchestrator.preparation import (
+    Attempts,
     CalledOff,
     Preparation,
     Prepared,
     Task,
-    TopicsMissing,
     is_passing,
 )
-from evergrid.orchestrator.queries import QueryPool
-from evergrid.orchestrator.registry import Registry
+from evergrid.orchestrator.query_pool import QueryPool
+from evergrid.orchestrator.registry import GapRecorder, Registry
 from evergrid.orchestrator.retirement import Retirement
+from evergrid.orchestrator.source_topics import TopicsMissing, await_topics
+from evergrid.orchestrator.spark_session import PipelineSession
 from evergrid.orchestrator.supervisor import Supervisor
-from evergrid.orchestrator.ticker import Ticker
-from evergrid.orchestrator.workshop import Workshop
 from evergrid.pipeline.plan import Plan
 
 Say = Callable[[str], None]
@@ -62,7 +59,7 @@ _LOOK_SECONDS = 1.0
 _ASKED_SECONDS = 60.0  # for the control topic, after the start
 
 
-class Conductor:
+class Orchestrator:
     """One pipeline process: a Spark session and the generations on it."""
 
     def __init__(
@@ -70,7 +67,7 @@ class Conductor:
     ) -> None:
         self._settings = settings
         self._say = say
-        self._workshop = Workshop(settings, jars, say, spark_started)
+        self._spark = PipelineSession(settings, jars, say, spark_started)
         connection, prefix = settings.kafka.internal, settings.internal_topics.prefix
         self._own = TopicWatch(connection)
         system = generations.make_system_topics(settings)
@@ -78,7 +75,7 @@ class Conductor:
         writer = ManifestWriter(records, prefix)
         writer.system(system)
         # A writer of its own: when the broker is away, both wait, and neither for the other.
-        self._heart = Heart(ManifestWriter(RecordWriter(connection), prefix), self._behind)
+        self._heartbeat = Heartbeat(ManifestWriter(RecordWriter(connection), prefix), self._behind)
         tables = settings.system_tables
         self._registry = Registry(
             settings,
@@ -92,8 +89,8 @@ class Conductor:
         self._gaps = GapRecorder(self._registry, self._reports, say)
         self._retirement = Retirement(settings, self._registry, say)
         verdicts = TableWriter(records, system[tables.control_raw])
-        self._desk = Desk(settings, self._registry, verdicts, say)
-        self._docket = self._desk.docket
+        self._inbox = ControlInbox(settings, self._registry, verdicts, say)
+        self._requests = self._inbox.requests
         self._current: Supervisor | None = None
         self._preparation: Preparation | None = None
         self._attempts = Attempts()
@@ -107,12 +104,12 @@ class Conductor:
 
     def run(self) -> NoReturn:
         """Run until stopped from outside (by an exception in this thread)."""
-        self._heart.start()
+        self._heartbeat.start()
         self._ticker.start()
         self._reports.start()
-        self._begin()
+        self._resume()
         while True:
-            self._workshop.check()
+            self._spark.check()
             try:
                 self._turn()
                 self._note("")
@@ -122,18 +119,18 @@ class Conductor:
             time.sleep(_TURN_SECONDS)
 
     def close(self) -> None:
-        self._heart.stop()
+        self._heartbeat.stop()
         self._ticker.stop()
         self._reports.stop()
-        self._workshop.close()
+        self._spark.close()
 
     # The start
 
-    def _begin(self) -> None:
-        """Go on with what is on the screens, if that can be; the turns see to the rest."""
-        self._desk.open()
-        self._retirement.after_a_kill()
-        await_topics(self._settings, self._docket, self._desk.turn, self._say)
+    def _resume(self) -> None:
+        """Continue the current generation if that is possible; the turns do the rest."""
+        self._inbox.open()
+        self._retirement.clean_up_after_a_crash()
+        await_topics(self._settings, self._requests, self._inbox.update, self._say)
         current = self._registry.manifest.current_generation
         if current is None:
             return
@@ -142,7 +139,7 @@ class Conductor:
             self._without = _another_is_made(current, self._without.since)
         else:
             self._say(f"Going on with generation {current.number} from its checkpoint.")
-            spark = self._workshop.session(self._docket.wanted, current)
+            spark = self._spark.session(self._requests.wanted, current)
             plan = Plan(spark, self._settings, current)
             self._current = Supervisor(plan, self._pool, self._say, fresh_at=self._without.since)
             try:
@@ -151,29 +148,34 @@ class Conductor:
                 self._lost = str(error)
                 return
             self._is_resuming = True
-            if not decide.is_of(current, self._docket.wanted) and not self._docket.cause:
+            if (
+                not generation_rules.is_of(current, self._requests.wanted)
+                and not self._requests.cause
+            ):
                 self._reason = "the configuration has other sources, joins or retention"
 
     def _why_not(self, generation: Generation) -> str:
         """Why a generation cannot go on from its checkpoint; empty when it can."""
         names = [source.topic for source in generation.sources.values()]
         found = topics.describe(self._settings.kafka.source, names)
-        return decide.why_not(generation, found, self._workshop.has_checkpoints(generation))
+        return generation_rules.why_not(
+            generation, found, generations.has_checkpoints(self._settings, generation)
+        )
 
     # One turn
 
     def _turn(self) -> None:
-        self._desk.hear()
-        self._look_after()
-        self._steer()
-        self._desk.answer()
+        self._inbox.read()
+        self._supervise_current()
+        self._prepare_what_is_wanted()
+        self._inbox.write_verdicts()
         busy = self._preparation.task.number if self._preparation else None
         self._retirement.turn(busy)
         self._gaps.turn()
         self._count()
 
-    def _look_after(self) -> None:
-        """Keep the current generation running; say so when that has become impossible."""
+    def _supervise_current(self) -> None:
+        """Keep the current generation running, and report when that is impossible."""
         if self._current is None:
             return
         self._lost = self._lost or self._current.look()
@@ -188,58 +190,62 @@ class Conductor:
         self._current, self._reason, self._lost = None, self._lost, ""
         self._without = _another_is_made(generation, generations.now())
 
-    def _steer(self) -> None:
+    def _prepare_what_is_wanted(self) -> None:
         """Prepare what is wanted, unless it runs or is being prepared."""
-        wanted = self._docket.wanted
+        wanted = self._requests.wanted
         if self._preparation is not None:
             if self._preparation.task.settings != wanted:
                 self._preparation.call_off()
             if self._preparation.outcome is not None:
-                self._conclude(self._preparation)
-        elif self._current is not None and decide.is_of(self._current.generation, wanted):
+                self._finish(self._preparation)
+        elif self._current is not None and generation_rules.is_of(self._current.generation, wanted):
             self._settle_what_runs(self._current.generation.number)
         elif self._attempts.are_due(wanted) and not self._may_have_been_asked_for():
             self._prepare(wanted)
 
     def _may_have_been_asked_for(self) -> bool:
-        """Whether what runs was asked for by a message that is still to be read: a kill came
-        between the switch and the word that it was done."""
+        """Whether an unread message asked for what runs: the pipeline was killed between the
+        switch and the verdict."""
         is_long_ago = time.monotonic() - self._began > _ASKED_SECONDS
-        if self._current is None or self._desk.has_read or is_long_ago:
+        if self._current is None or self._inbox.has_read or is_long_ago:
             return False
         cause = self._registry.manifest.generations[self._current.generation.number].cause
-        return bool(cause) and not self._docket.has_settled(cause)
+        return bool(cause) and not self._requests.has_settled(cause)
 
     def _settle_what_runs(self, number: int) -> None:
-        if not self._docket.cause:
+        if not self._requests.cause:
             return
         current = self._registry.manifest.generations[number]
-        if current.cause == self._docket.cause:  # applied, and then the pipeline was killed
-            self._docket.settle(Verdict.APPLIED, "", number)
+        if current.cause == self._requests.cause:  # applied, and then the pipeline was killed
+            self._requests.settle(Verdict.APPLIED, "", number)
         else:
             reason = f"Generation {number}, which runs, is just that."
-            self._docket.settle(Verdict.IGNORED, reason, number)
+            self._requests.settle(Verdict.IGNORED, reason, number)
 
     def _prepare(self, wanted: Settings) -> None:
         current = self._current.generation if self._current else None
         try:
             kept = self._kept_for(wanted)
-            spark = self._workshop.session(wanted, current)
-            self._workshop.check_room(wanted, current)
+            spark = self._spark.session(wanted, current)
+            self._spark.check_room(wanted, current)
         except (ConfigError, LinkError) as error:
             self._failed(error, None)
             return
         self._retirement.make_room(kept.number if kept else None)
         number = kept.number if kept else self._new_number()
         why = f" because {self._reason}" if self._reason else ""
-        why = f", asked for by control message {self._docket.cause}" if self._docket.cause else why
+        why = (
+            f", asked for by control message {self._requests.cause}"
+            if self._requests.cause
+            else why
+        )
         self._say(f"Preparing generation {number}{why}.")
-        self._docket.preparing(number)
-        task = Task(wanted, self._docket.cause, number, kept, current)
+        self._requests.preparing(number)
+        task = Task(wanted, self._requests.cause, number, kept, current)
         self._preparation = Preparation(task, spark, self._pool, self._registry, self._say)
 
     def _kept_for(self, wanted: Settings) -> Generation | None:
-        candidates = decide.kept_for(self._registry.manifest, wanted)
+        candidates = generation_rules.kept_for(self._registry.manifest, wanted)
         return next((one for one in candidates if not self._why_not(one)), None)
 
     def _new_number(self) -> int:
@@ -249,26 +255,26 @@ class Conductor:
 
     # How a preparation ended
 
-    def _conclude(self, preparation: Preparation) -> None:
+    def _finish(self, preparation: Preparation) -> None:
         outcome = preparation.outcome
-        is_wanted = preparation.task.settings == self._docket.wanted
+        is_wanted = preparation.task.settings == self._requests.wanted
         if isinstance(outcome, Prepared) and (is_wanted or self._is_switching):
             self._switch(outcome)
             if is_wanted:
-                self._docket.settle(Verdict.APPLIED, "", outcome.generation.number)
+                self._requests.settle(Verdict.APPLIED, "", outcome.generation.number)
         elif isinstance(outcome, EvergridError) and is_wanted:
             self._failed(outcome, preparation)
         else:
             if isinstance(outcome, Prepared):
                 outcome.supervisor.stop()
                 preparation.outcome = CalledOff()  # should it be wanted again before all is done
-            self._dispose(preparation)
+            self._discard(preparation)
         self._preparation = None
         self._retirement.look_for_orphans()
 
     def _switch(self, prepared: Prepared) -> None:
-        """Steps 5 and 6. Once begun it is carried through: a broker that did not answer may have
-        the record all the same."""
+        """Steps 5 and 6. Once begun they are completed: the broker may have stored the record
+        without having answered."""
         self._is_switching = True
         generation = generations.current(prepared.generation)
         self._registry.put(generation)
@@ -281,8 +287,8 @@ class Conductor:
         self._reason = ""
         self._attempts.forget()
 
-    def _dispose(self, preparation: Preparation) -> None:
-        """It is not wanted any more; what was kept before is kept on."""
+    def _discard(self, preparation: Preparation) -> None:
+        """Remove a preparation that is not wanted any more; a generation that was kept stays."""
         self._say(f"Generation {preparation.task.number} is not wanted any more.")
         self._attempts.forget()
         if preparation.task.kept is not None:
@@ -291,9 +297,9 @@ class Conductor:
             self._retirement.discard(preparation.generation)
 
     def _failed(self, error: EvergridError, preparation: Preparation | None) -> None:
-        """Say it where it will be read; try again when it may pass, or when nothing else runs.
+        """Report the failure; try again when it may be temporary, or when nothing else runs.
 
-        Without a `preparation` there was none to begin.
+        `preparation` is None when it could not even begin.
         """
         text = error.sentence()
         number = preparation.task.number if preparation else self._new_number()
@@ -305,14 +311,14 @@ class Conductor:
             else:
                 self._retirement.fail(preparation.generation, text)
         elif kept is None:
-            cause = self._docket.cause
-            self._registry.put(generations.refused(self._docket.wanted, number, text, cause))
+            cause = self._requests.cause
+            self._registry.put(generations.refused(self._requests.wanted, number, text, cause))
         wait = self._attempts.failed()
-        if self._docket.cause and (_is_final(error) or self._attempts.are_enough):
+        if self._requests.cause and (_is_final(error) or self._attempts.are_enough):
             runs = self._current.generation.number if self._current else 0
             on = f" Generation {runs} runs on." if runs else ""
             self._say(f"Generation {number} failed: {text}{on}")
-            self._docket.settle(Verdict.FAILED, text, number)
+            self._requests.settle(Verdict.FAILED, text, number)
             self._attempts.forget()
         elif self._must_end(error):
             raise error
@@ -320,13 +326,13 @@ class Conductor:
             self._say(f"{text} Trying again in {wait:.0f} s.")
 
     def _must_end(self, error: EvergridError) -> bool:
-        """Whether nothing can be shown before somebody has corrected the configuration."""
+        """Whether nothing can be shown until the configuration is corrected."""
         is_waited_for = self._settings.missing_topics is MissingTopics.WAIT
         if isinstance(error, TopicsMissing) and is_waited_for:
             return False
         return self._registry.manifest.current is None and isinstance(error, ConfigError)
 
-    # What is told
+    # Reports
 
     def _count(self) -> None:
         if self._current is None or time.monotonic() < self._count_at:
@@ -336,7 +342,7 @@ class Conductor:
         self._registry.count(generation, generations.rows_made(self._own, generation))
 
     def _behind(self) -> Behind:
-        """How old what is on the screens is."""
+        """Since when the current tables are out of date, and why."""
         current = self._current  # another thread may put another one there
         if current is not None:
             return current.behind
@@ -358,7 +364,7 @@ def _another_is_made(instead_of: Generation, since: int) -> Behind:
 
 
 def _is_final(error: EvergridError) -> bool:
-    """Whether trying again would only give the same answer: somebody must do something first."""
+    """Whether another attempt would fail in the same way until somebody acts."""
     if isinstance(error, ShutOut):
         return error.step is Step.RIGHT
     return isinstance(error, ConfigError)

@@ -13,7 +13,7 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.sending import Sender
-from evergrid.orchestrator.control import ControlReader, Message, in_order
+from evergrid.orchestrator.control_reader import ControlMessage, ControlReader, in_order
 
 LIMIT = 120.0
 TOPIC = "evergrid-control"
@@ -31,13 +31,13 @@ def send(settings: Settings, *values: bytes) -> None:
     sender.flush()
 
 
-def hear(reader: ControlReader, count: int) -> list[Message]:
+def hear(reader: ControlReader, count: int) -> list[ControlMessage]:
     """So many messages, as they come."""
-    heard: list[Message] = []
+    heard: list[ControlMessage] = []
     deadline = time.monotonic() + LIMIT
     while len(heard) < count:
         assert time.monotonic() < deadline, heard
-        heard += reader.hear(Asked())
+        heard += reader.read(Asked())
     return heard
 
 
@@ -70,7 +70,7 @@ def test_it_is_made_read_from_where_it_was_left_and_read_again_when_made_anew(
     deadline = time.monotonic() + LIMIT
     while again.topic_id == before:  # it is made anew, and followed
         assert time.monotonic() < deadline
-        assert again.hear(Asked(before, {0: 3})) == []
+        assert again.read(Asked(before, {0: 3})) == []
         time.sleep(0.1)
     send(settings, b"fourth")
     assert [(one.row_id, one.value) for one in hear(again, 1)] == [("0:0", b"fourth")]
@@ -78,8 +78,8 @@ def test_it_is_made_read_from_where_it_was_left_and_read_again_when_made_anew(
 
 
 def test_clocks_that_differ_do_not_change_the_order_of_a_partition() -> None:
-    def message(partition: int, offset: int, ts: int) -> Message:
-        return Message(partition, offset, ts, b"", "")
+    def message(partition: int, offset: int, ts: int) -> ControlMessage:
+        return ControlMessage(partition, offset, ts, b"", "")
 
     mixed = [message(1, 0, 15), message(0, 0, 20), message(1, 1, 30), message(0, 1, 10)]
     assert [one.row_id for one in in_order(mixed)] == ["1:0", "0:0", "0:1", "1:1"]

@@ -10,9 +10,9 @@ from evergrid.changelog.writer import RecordWriter, TableWriter
 from evergrid.config import load
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.orchestrator import generations
-from evergrid.orchestrator.desk import Desk
+from evergrid.orchestrator.control_requests import ControlInbox
 
-PREFIX = "desk"
+PREFIX = "inbox"
 NOBODY = "127.0.0.1:1"
 
 
@@ -32,9 +32,9 @@ def test_a_start_without_the_control_topic_forgets_nothing(broker: EmbeddedBroke
     control_raw = generations.make_system_topics(settings)[settings.system_tables.control_raw]
     said: list[str] = []
     verdicts = TableWriter(RecordWriter(settings.kafka.internal), control_raw)
-    desk = Desk(settings, registry, verdicts, said.append)
-    desk.open()
-    desk.answer()
+    inbox = ControlInbox(settings, registry, verdicts, said.append)
+    inbox.open()
+    inbox.write_verdicts()
     assert NOBODY in said[0]
-    assert not desk.has_read
+    assert not inbox.has_read
     assert load_manifest(settings.kafka.internal, PREFIX).asked == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evergrid.pipeline.failures import Cause, cause_of
+from evergrid.pipeline.query_failures import Cause, cause_of
 
 SAID = {
     "org.apache.kafka.clients.consumer.OffsetOutOfRangeException: Fetch position": Cause.LOST,

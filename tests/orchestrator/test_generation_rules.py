@@ -10,7 +10,7 @@ from evergrid.config import load
 from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.generation import ENGINE, Generation, SourceTopic, State, TableTopic, Times
-from evergrid.orchestrator import decide, generations
+from evergrid.orchestrator import generation_rules, generations, spark_session
 from evergrid.pipeline.plan import QueryId
 
 FOUND = {"users": TopicInfo("users", "id-1", 2), "accounts": TopicInfo("accounts", "id-2", 2)}
@@ -75,17 +75,17 @@ def numbers(found: list[Generation]) -> list[int]:
 
 @pytest.mark.parametrize("state", [State.READY, State.CURRENT, State.RETIRING])
 def test_a_whole_generation_can_go_on(settings: Settings, state: State) -> None:
-    assert decide.why_not(generation(settings, state), FOUND, checkpoints=True) == ""
+    assert generation_rules.why_not(generation(settings, state), FOUND, checkpoints=True) == ""
 
 
 @pytest.mark.parametrize("state", [State.PREPARING, State.FAILED, State.GONE])
 def test_one_that_is_not_whole_cannot(settings: Settings, state: State) -> None:
-    reason = decide.why_not(generation(settings, state), FOUND, checkpoints=True)
+    reason = generation_rules.why_not(generation(settings, state), FOUND, checkpoints=True)
     assert reason == f"generation 3 ended as {state.value}"
 
 
 def test_a_missing_checkpoint_is_never_gone_past(settings: Settings) -> None:
-    reason = decide.why_not(generation(settings), FOUND, checkpoints=False)
+    reason = generation_rules.why_not(generation(settings), FOUND, checkpoints=False)
     assert reason == "the checkpoint of generation 3 is missing"
 
 
@@ -94,7 +94,7 @@ def test_a_missing_checkpoint_is_never_gone_past(settings: Settings) -> None:
 def test_one_of_an_earlier_engine_cannot_go_on(
     settings: Settings, state: State, checkpoints: bool
 ) -> None:
-    reason = decide.why_not(generation(settings, state, engine=1), FOUND, checkpoints)
+    reason = generation_rules.why_not(generation(settings, state, engine=1), FOUND, checkpoints)
     assert reason == (
         "generation 3 was made by an earlier version of Evergrid, whose checkpoints this one "
         "cannot go on from"
@@ -112,26 +112,26 @@ def test_a_manifest_of_the_first_engine_is_read_as_that(settings: Settings) -> N
         join["history"] = {"left": 64, "right": 1}
         del join["pairs"]
     found = msgspec.json.decode(msgspec.json.encode(written), type=Generation)
-    assert "earlier version" in decide.why_not(found, FOUND, checkpoints=True)
+    assert "earlier version" in generation_rules.why_not(found, FOUND, checkpoints=True)
 
 
 def test_a_topic_of_the_same_name_is_another_topic(settings: Settings) -> None:
     anew = FOUND | {"users": TopicInfo("users", "id-9", 2)}
-    reason = decide.why_not(generation(settings), anew, checkpoints=True)
+    reason = generation_rules.why_not(generation(settings), anew, checkpoints=True)
     assert reason == "topic users was deleted and made anew"
 
 
 def test_other_settings_mean_another_generation(settings: Settings) -> None:
-    assert decide.is_of(generation(settings), settings)
+    assert generation_rules.is_of(generation(settings), settings)
     for name, value in OTHERS.items():
-        assert not decide.is_of(generation(settings), load(None, {name: value})), name
+        assert not generation_rules.is_of(generation(settings), load(None, {name: value})), name
 
 
 def test_what_the_manifest_gives_back_is_still_what_the_settings_ask_for(
     settings: Settings,
 ) -> None:
     written = msgspec.json.encode(generation(settings))
-    assert decide.is_of(msgspec.json.decode(written, type=Generation), settings)
+    assert generation_rules.is_of(msgspec.json.decode(written, type=Generation), settings)
 
 
 def test_going_back_takes_the_newest_that_is_just_that(settings: Settings) -> None:
@@ -144,7 +144,7 @@ def test_going_back_takes_the_newest_that_is_just_that(settings: Settings) -> No
         generation(other, State.CURRENT, 5),
         current=5,
     )
-    assert numbers(decide.kept_for(known, settings)) == [2, 1]
+    assert numbers(generation_rules.kept_for(known, settings)) == [2, 1]
 
 
 def test_after_a_kill_halves_are_told_from_whole_ones(settings: Settings) -> None:
@@ -159,7 +159,7 @@ def test_after_a_kill_halves_are_told_from_whole_ones(settings: Settings) -> Non
         generations.begin_again(generation(settings, State.RETIRING, 8, ready=SECOND), "0:1"),
         current=3,
     )
-    half, whole = decide.interrupted(known)
+    half, whole = generation_rules.interrupted(known)
     assert (numbers(half), numbers(whole)) == ([5, 6], [2, 4, 8])
 
 
@@ -173,9 +173,9 @@ def test_what_was_replaced_goes_when_its_time_is_over(settings: Settings) -> Non
         generation(settings, State.CURRENT, 2),
         current=2,
     )
-    assert decide.overdue(known, control(), 149 * SECOND) == []
-    assert numbers(decide.overdue(known, control(), 150 * SECOND)) == [1]
-    assert decide.overdue(known, control(grace=None), 10**18) == []
+    assert generation_rules.overdue(known, control(), 149 * SECOND) == []
+    assert numbers(generation_rules.overdue(known, control(), 150 * SECOND)) == [1]
+    assert generation_rules.overdue(known, control(grace=None), 10**18) == []
 
 
 def test_of_too_many_the_one_that_was_replaced_first_goes_first(settings: Settings) -> None:
@@ -186,9 +186,9 @@ def test_of_too_many_the_one_that_was_replaced_first_goes_first(settings: Settin
         generation(settings, State.CURRENT, 4),
         current=4,
     )
-    assert decide.overdue(known, control(), 100 * SECOND) == []
-    assert numbers(decide.overdue(known, control(), 100 * SECOND, coming=True)) == [2]
-    assert numbers(decide.overdue(known, control(generations=2), 100 * SECOND)) == [2]
+    assert generation_rules.overdue(known, control(), 100 * SECOND) == []
+    assert numbers(generation_rules.overdue(known, control(), 100 * SECOND, coming=True)) == [2]
+    assert numbers(generation_rules.overdue(known, control(generations=2), 100 * SECOND)) == [2]
 
 
 def test_an_error_is_kept_until_something_else_became_current(settings: Settings) -> None:
@@ -197,29 +197,33 @@ def test_an_error_is_kept_until_something_else_became_current(settings: Settings
     )
     before = generation(settings, State.FAILED, 1, ended=49)
     after = [generation(settings, State.FAILED, n, ended=50 + n) for n in range(3, 10)]
-    assert numbers(decide.made_good(manifest(before, current, *after, current=2))) == [1, 3, 4]
+    assert numbers(generation_rules.made_good(manifest(before, current, *after, current=2))) == [
+        1,
+        3,
+        4,
+    ]
     lost = generation(settings, State.FAILED, 2, ended=99)
-    assert decide.made_good(manifest(lost, current=2)) == []
+    assert generation_rules.made_good(manifest(lost, current=2)) == []
 
 
 def test_missing_and_grown_topics_are_named(settings: Settings) -> None:
     only_users = {"users": FOUND["users"]}
-    assert decide.missing_topics(settings.sources, only_users) == ["accounts"]
+    assert generation_rules.missing_topics(settings.sources, only_users) == ["accounts"]
     wider = FOUND | {"users": msgspec.structs.replace(FOUND["users"], partitions=3)}
     known = {"users": 2, "accounts": 2}
-    assert decide.grown_topics(generation(settings), wider, known) == ["users"]
-    assert decide.grown_topics(generation(settings), FOUND, known) == []
-    assert decide.grown_topics(generation(settings), wider, {"accounts": 2}) == []
+    assert generation_rules.grown_topics(generation(settings), wider, known) == ["users"]
+    assert generation_rules.grown_topics(generation(settings), FOUND, known) == []
+    assert generation_rules.grown_topics(generation(settings), wider, {"accounts": 2}) == []
 
 
 def test_there_are_slots_for_two_of_the_largest_that_may_be_asked_for(settings: Settings) -> None:
     small = {"users": 2, "accounts": 2}
-    one = decide.slots_of(settings, small, 2)
+    one = spark_session.slots_of(settings, small, 2)
     assert one == 2 + 2 + (2 + 2 + 2 + 1)  # the last one reads ticks
-    assert decide.slots_to_open(settings, small) == 2 * one + 8
-    foreseen = decide.slots_to_open(settings, small | {"users_v2": 6, "elsewhere": 99})
+    assert spark_session.slots_to_open(settings, small) == 2 * one + 8
+    foreseen = spark_session.slots_to_open(settings, small | {"users_v2": 6, "elsewhere": 99})
     assert foreseen == 2 * (6 + 6 + (6 + 6 + 2 + 1)) + 8
-    assert decide.slots_to_open(settings, small | {"users_v2": 5000}) == 2 * 200 + 8
+    assert spark_session.slots_to_open(settings, small | {"users_v2": 5000}) == 2 * 200 + 8
 
 
 def test_what_goes_on_has_its_slots_whatever_is_wanted_instead(settings: Settings) -> None:
@@ -227,12 +231,12 @@ def test_what_goes_on_has_its_slots_whatever_is_wanted_instead(settings: Setting
     places = {"EVERGRID_SOURCES__USERS__TOPIC": "u", "EVERGRID_SOURCES__ACCOUNTS__TOPIC": "a"}
     small = load(None, places)
     running = generation(settings)
-    one = decide.slots_of(small, partitions, 2)
-    beside = decide.slots_of(running, partitions, 2)
+    one = spark_session.slots_of(small, partitions, 2)
+    beside = spark_session.slots_of(running, partitions, 2)
     assert (one, beside) == (1 + 1 + (1 + 1 + 2 + 1), 50 + 50 + (50 + 50 + 2 + 1))
-    slots = decide.slots_to_open(small, partitions, running)
+    slots = spark_session.slots_to_open(small, partitions, running)
     assert slots == one + beside + 8
-    assert decide.too_large(one, beside, slots) == ""
+    assert spark_session.too_large(one, beside, slots) == ""
 
 
 def test_changelogs_that_no_generation_has_are_orphans(settings: Settings) -> None:
@@ -246,14 +250,14 @@ def test_changelogs_that_no_generation_has_are_orphans(settings: Settings) -> No
         *("evergrid.manifest", "evergrid.quarantine", "evergrid.gone.x", "evergrid.g1"),
         *("other.g1.users_ui", "evergridxg1.users_ui", "users"),
     ]
-    found = decide.orphans(names, "evergrid", known, busy=6)
+    found = generation_rules.orphans(names, "evergrid", known, busy=6)
     assert found == [f"evergrid.g{n}.users_ui" for n in (1, 4, 5)]
-    assert decide.orphans(names, "evergrid", known, None)[-1] == "evergrid.g6.users_ui"
+    assert generation_rules.orphans(names, "evergrid", known, None)[-1] == "evergrid.g6.users_ui"
 
 
 def test_topics_that_need_more_are_refused_with_a_sentence() -> None:
-    assert decide.too_large(10, 10, 20) == ""
-    assert decide.too_large(11, 10, 20) == (
+    assert spark_session.too_large(10, 10, 20) == ""
+    assert spark_session.too_large(11, 10, 20) == (
         "its topics and joins need 11 of Spark's slots, and 10 are free beside the 10 of the "
         "generation that runs"
     )
@@ -270,7 +274,7 @@ def maker(
     settings: Settings, *others: Generation, source: str = "users", topic_id: str = "id-1"
 ) -> int | None:
     """The generation whose raw table one with these settings would share."""
-    found = decide.shared_with(settings, settings.sources[source], topic_id, others)
+    found = generation_rules.shared_with(settings, settings.sources[source], topic_id, others)
     return found.number if found else None
 
 
@@ -345,15 +349,15 @@ def test_what_generations_share_is_needed_until_the_last_one_goes(settings: Sett
     known = manifest(first, second, current=2)
     raws = {QueryId(1, "raw-users"), QueryId(1, "raw-accounts")}
     raw_topics = {"g1.users_ui", "g1.accounts_ui"}
-    assert decide.needed_queries(known) == {
+    assert generation_rules.needed_queries(known) == {
         *raws,
         QueryId(1, "join-final"),
         QueryId(2, "join-final"),
     }
-    assert decide.needed_queries(known, without=1) == {*raws, QueryId(2, "join-final")}
-    assert decide.needed_topics(known, without=1) == {*raw_topics, "g2.final_ui"}
-    assert decide.needed_queries(known, without=2) == {*raws, QueryId(1, "join-final")}
-    assert decide.needed_topics(manifest(second, current=2), without=2) == set()
+    assert generation_rules.needed_queries(known, without=1) == {*raws, QueryId(2, "join-final")}
+    assert generation_rules.needed_topics(known, without=1) == {*raw_topics, "g2.final_ui"}
+    assert generation_rules.needed_queries(known, without=2) == {*raws, QueryId(1, "join-final")}
+    assert generation_rules.needed_topics(manifest(second, current=2), without=2) == set()
 
 
 @pytest.mark.parametrize("state", [State.FAILED, State.GONE])
@@ -361,8 +365,8 @@ def test_what_has_failed_needs_nothing_unless_screens_show_it(
     settings: Settings, state: State
 ) -> None:
     one = generation(settings, state, 1)
-    assert decide.needed_queries(manifest(one)) == set()
-    assert decide.needed_topics(manifest(one)) == set()
-    assert decide.needed_topics(manifest(one, current=1)) == {
+    assert generation_rules.needed_queries(manifest(one)) == set()
+    assert generation_rules.needed_topics(manifest(one)) == set()
+    assert generation_rules.needed_topics(manifest(one, current=1)) == {
         table.topic for table in one.tables.values()
     }

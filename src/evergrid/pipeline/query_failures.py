@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from evergrid.model.errors import LinkError
-from evergrid.pipeline.refusals import REFUSED, refusals
+from evergrid.pipeline.kafka_failures import REFUSED, kafka_failures
 
 _WRAPPERS = ("SparkException", "StreamingQueryException", "QueryExecutionException")
 _LONGEST = 200
@@ -107,7 +107,7 @@ def _gist(text: str) -> str:
     """The reason on one line: Spark wraps the exception that tells it in many that do not."""
     if DISK_FULL in text:
         return DISK_FULL
-    refused = refusals.sentence(text)
+    refused = kafka_failures.sentence(text)
     if refused is not None:
         return refused
     told = [
@@ -116,4 +116,4 @@ def _gist(text: str) -> str:
         if name not in _WRAPPERS
     ]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return refusals.scrubbed((told or lines or ["no reason given"])[0])[:_LONGEST]
+    return kafka_failures.scrubbed((told or lines or ["no reason given"])[0])[:_LONGEST]

@@ -7,8 +7,8 @@ import pytest
 from evergrid.kafka.diagnosis import ShutOut, Step
 from evergrid.kafka.topics import Missing
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
-from evergrid.orchestrator import patience
-from evergrid.orchestrator.patience import Patience
+from evergrid.orchestrator import kafka_retry
+from evergrid.orchestrator.kafka_retry import KafkaRetry
 
 AWAY = LinkError("the broker does not answer.")
 MINUTES = 180
@@ -30,7 +30,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(patience, "time", made)
+    monkeypatch.setattr(kafka_retry, "time", made)
     return made
 
 
@@ -40,11 +40,11 @@ class Questions:
     def __init__(self, *errors: EvergridError) -> None:
         self.said: list[str] = []
         self.checked = 0
-        self.patience = Patience(self._check, self.said.append)
+        self.retry = KafkaRetry(self._check, self.said.append)
         self._errors = list(errors)
 
     def ask(self) -> str:
-        return self.patience.ask(self._question)
+        return self.retry.ask(self._question)
 
     def _check(self) -> None:
         self.checked += 1
@@ -59,10 +59,10 @@ def test_a_broker_that_is_restarted_is_waited_for(clock: Clock) -> None:
     asking = Questions(AWAY, AWAY, AWAY)
     assert asking.ask() == "an answer"
     assert asking.said == ["the broker does not answer. Going on when that is over."]
-    assert asking.patience.waited == pytest.approx(clock.now)
+    assert asking.retry.waited == pytest.approx(clock.now)
     assert asking.checked == 4
     assert asking.ask() == "an answer"
-    assert asking.patience.waited == pytest.approx(clock.now), "an answer at once costs nothing"
+    assert asking.retry.waited == pytest.approx(clock.now), "an answer at once costs nothing"
 
 
 def test_but_not_for_ever(clock: Clock) -> None:

@@ -1,35 +1,43 @@
-"""What control messages ask for, put together, and what becomes of each.
+"""What control messages ask for, together, and the verdict on each.
 
-Messages are folded in their order over the configured start. Those whose fate is open are
-remembered here and nowhere else: after a restart they are read again.
+Messages are applied in their order to the configuration. Those without a verdict are kept in memory
+only: after a restart they are read again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import time
+from collections.abc import Callable, Sequence
 
 from evergrid.changelog.codec import Row
-from evergrid.changelog.control import read_request
-from evergrid.changelog.manifest import Asked
+from evergrid.changelog.control import read_request, why_not_allowed
+from evergrid.changelog.manifest import Asked, Choices
+from evergrid.changelog.writer import TableWriter
 from evergrid.config.asked import asked
 from evergrid.config.settings import Settings
-from evergrid.model.control import Request, Verdict
-from evergrid.model.errors import DataError
-from evergrid.orchestrator.control import Message
+from evergrid.kafka import topics
+from evergrid.model.control import Request, Verdict, topic_words, type_words
+from evergrid.model.errors import DataError, LinkError
+from evergrid.orchestrator.control_reader import ControlMessage, ControlReader
 from evergrid.orchestrator.generations import now
+from evergrid.orchestrator.registry import Registry
+
+_LOOK_SECONDS = 30.0
+_MOST_TOPICS = 1000
 
 
-class Docket:
+class ControlRequests:
     """Messages in, one wanted configuration out, and a verdict on each message.
 
-    Verdicts are collected as rows of `control_raw`, for whoever can write them.
+    Verdicts are collected as rows of `control_raw`; the caller writes them.
     """
 
     def __init__(self, settings: Settings, before: Asked) -> None:
         self._settings = settings
         self._asked = before
         self._rows: dict[str, Row] = {}
-        self._open: list[Message] = []  # all of them ask for the same
+        self._open: list[ControlMessage] = []  # all of them ask for the same
         self._so_far = (Verdict.WAITING, "", 0)  # what became of them
         self._request = before.request  # all messages so far
         self._next = dict(before.next)
@@ -56,7 +64,7 @@ class Docket:
         partition, _, offset = row_id.partition(":")
         return int(offset) < self._asked.next.get(int(partition), 0)
 
-    def take(self, messages: Sequence[Message], topic_id: str) -> None:
+    def take(self, messages: Sequence[ControlMessage], topic_id: str) -> None:
         """Judge new messages; the last valid one waits, with others that ask for the same."""
         if topic_id != self._topic_id:
             self._topic_id, self._next = topic_id, {}
@@ -115,7 +123,9 @@ class Docket:
             self._topic_id, dict(self._next), self._request.topics, self._request.types
         )
 
-    def _judge(self, message: Message, verdict: Verdict, reason: str, generation: int = 0) -> None:
+    def _judge(
+        self, message: ControlMessage, verdict: Verdict, reason: str, generation: int = 0
+    ) -> None:
         shown = (message.value or b"").decode(errors="replace")
         self._rows[message.row_id] = {
             "message": shown[: self._settings.limits.quarantine_characters],
@@ -128,6 +138,80 @@ class Docket:
             "_partition": message.partition,
             "_offset": message.offset,
         }
+
+
+class ControlInbox:
+    """Reads what is asked for, and publishes what may be asked for and each verdict."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        registry: Registry,
+        verdicts: TableWriter,
+        say: Callable[[str], None],
+    ) -> None:
+        self.requests = ControlRequests(settings, registry.manifest.asked)
+        self._registry = registry
+        self._verdicts = verdicts
+        self._reader = ControlReader(settings, say)
+        self._allowed = AllowedTopics(settings, registry)
+
+    @property
+    def has_read(self) -> bool:
+        """Whether what was sent before the start is known."""
+        return self._reader.has_read
+
+    def open(self) -> None:
+        """Take what was sent before the start."""
+        self._take(self._reader.open(self.requests.asked))
+
+    def update(self) -> None:
+        """Read and answer while the pipeline waits; ignore a broker that is away."""
+        with contextlib.suppress(LinkError):
+            self.read()
+            self.write_verdicts()
+
+    def read(self) -> None:
+        self._take(self._reader.read(self.requests.asked))
+
+    def write_verdicts(self) -> None:
+        """Write verdicts before the position in the topic: settled messages are not read again."""
+        rows = self.requests.rows()
+        self._verdicts.put(*rows.values())
+        for row_id, row in rows.items():
+            self.requests.written(row_id, row)
+        self._registry.remember(self.requests.asked)
+        self._allowed.update()
+
+    def _take(self, messages: Sequence[ControlMessage]) -> None:
+        if messages:  # without any, the topic may not even have been found
+            self.requests.take(messages, self._reader.topic_id)
+
+
+class AllowedTopics:
+    """Lists, every half minute, the topics that exist and that control messages may name."""
+
+    def __init__(self, settings: Settings, registry: Registry) -> None:
+        self._settings = settings
+        self._registry = registry
+        self._look_at = 0.0
+
+    def update(self) -> None:
+        if time.monotonic() < self._look_at:
+            return
+        self._look_at = time.monotonic() + _LOOK_SECONDS
+        settings = self._settings
+        there = topics.partitions(settings.kafka.source)
+        allowed = sorted(name for name in there if not why_not_allowed(settings, name))
+        self._registry.offer(
+            Choices(
+                topic=settings.control.topic,
+                topics=tuple(allowed[:_MOST_TOPICS]),
+                sources=topic_words(settings.sources),
+                joins=type_words(settings.joins),
+                grace_seconds=settings.control.grace_seconds,
+            )
+        )
 
 
 def _wanted(settings: Settings, request: Request) -> Settings:

@@ -18,20 +18,19 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import Edges, TopicWatch
 from evergrid.model.errors import DataError, LinkError
-from evergrid.pipeline.failures import DISK_FULL, Cause, Failure, cause_of
 from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.positions import Places, Positions
 from evergrid.pipeline.query import Phase, Query
+from evergrid.pipeline.query_failures import DISK_FULL, Cause, Failure, cause_of
 
 _LONGEST_WAIT_SECONDS = 30.0
-# A query that fails so often in a row, with Kafka well, has a checkpoint that is damaged in
-# a way nobody has named.
+# A query that fails so often in a row, while Kafka works, has a damaged checkpoint.
 _MOST_FAILURES = 5
-_CALM_SECONDS = 120.0  # a query that ran this long starts again with the shortest wait
+_CALM_SECONDS = 120.0  # after running this long, a failed query restarts with the shortest wait
 _LEAST_ROOM_BYTES = 64 << 20
-_STEADY_SECONDS = 15.0  # what fails again for the same reason has failed by then
+_STEADY_SECONDS = 15.0  # a restarted query that fails again for the same reason fails by then
 _QUIET_SECONDS = 2.0
-_GONE_SECONDS = 15.0  # a consumer may be further than it has said so far
+_GONE_SECONDS = 15.0  # a consumer reports its position with a delay
 # Micro-batches are so much cheaper that it pays to begin again from the checkpoint.
 _MOST_BEHIND = 1_000_000
 _LEAST_RUN_SECONDS = 60.0
@@ -100,7 +99,7 @@ class SupervisedQuery:
 
     @property
     def is_unsteady(self) -> bool:
-        """Whether it has failed, or had until just now."""
+        """Whether it has failed, or was restarted a moment ago."""
         is_young = self._query.seconds_since_start < _STEADY_SECONDS
         return self._due is not None or (self._restarted and is_young)
 
@@ -217,7 +216,7 @@ class SupervisedQuery:
         )
 
     def _with_its_cause(self, failure: Failure) -> Failure:
-        """Without room on the disk a state cannot even be read, and Spark does not say why."""
+        """Spark does not say that a full disk is the reason."""
         folder = self._settings.data_dir
         if shutil.disk_usage(folder).free > _LEAST_ROOM_BYTES:
             return failure
@@ -288,7 +287,7 @@ class QueryPool:
                 query.restart()
 
     def look(self, queries: list[SupervisedQuery]) -> str:
-        """Restart what failed; why the first of those that cannot go on cannot."""
+        """Restart failed queries; returns why the first one that cannot go on cannot."""
         with self._lock:
             for query in queries:
                 query.look(self._is_kafka_well)
@@ -308,7 +307,7 @@ class QueryPool:
                     self._queries[query].catch_up_if_far_behind(count)
 
     def _is_kafka_well(self) -> bool:
-        """Whether it is the queries' own fault that they fail."""
+        """Whether the broker answers, so that a failure is the query's own."""
         prefix = self._settings.internal_topics.prefix
         try:
             topics.describe(self._settings.kafka.internal, [manifest_topic(prefix)])

@@ -12,8 +12,8 @@ from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.model.control import Verdict
 from evergrid.model.join import JoinType
-from evergrid.orchestrator.control import Message
-from evergrid.orchestrator.docket import Docket
+from evergrid.orchestrator.control_reader import ControlMessage
+from evergrid.orchestrator.control_requests import ControlRequests
 
 SEED = 20_261_117
 SEQUENCES = 400
@@ -25,34 +25,34 @@ def settings() -> Settings:
 
 
 class Bench:
-    """A docket, with messages numbered as the topic would."""
+    """A requests, with messages numbered as the topic would."""
 
     def __init__(self, settings: Settings, before: Asked | None = None) -> None:
-        self.docket = Docket(settings, before or Asked())
+        self.requests = ControlRequests(settings, before or Asked())
         self._offset = max((before or Asked()).next.values(), default=0)
         self.verdicts: dict[str, tuple[str, str]] = {}
 
     def send(self, *texts: str) -> None:
         messages = []
         for text in texts:
-            messages.append(Message(0, self._offset, self._offset, text.encode(), ""))
+            messages.append(ControlMessage(0, self._offset, self._offset, text.encode(), ""))
             self._offset += 1
-        self.docket.take(messages, "id")
+        self.requests.take(messages, "id")
         self.look()
 
     def settle(self, verdict: Verdict, reason: str = "") -> None:
-        self.docket.settle(verdict, reason, 7)
+        self.requests.settle(verdict, reason, 7)
         self.look()
 
     def look(self) -> None:
-        for row_id, row in self.docket.rows().items():
+        for row_id, row in self.requests.rows().items():
             self.verdicts[row_id] = (str(row["verdict"]), str(row["reason"] or ""))
-            self.docket.written(row_id, row)
-        assert self.docket.rows() == {}
+            self.requests.written(row_id, row)
+        assert self.requests.rows() == {}
 
     @property
     def wanted(self) -> tuple[str, str, str]:
-        wanted = self.docket.wanted
+        wanted = self.requests.wanted
         topics = [wanted.sources[name].topic for name in ("users", "accounts")]
         return topics[0], topics[1], wanted.joins["final"].type.value
 
@@ -60,21 +60,21 @@ class Bench:
 def test_without_messages_the_configuration_is_wanted(settings: Settings) -> None:
     bench = Bench(settings)
     assert bench.wanted == ("users", "accounts", "left")
-    assert bench.docket.wanted == settings
-    assert bench.docket.cause == ""
+    assert bench.requests.wanted == settings
+    assert bench.requests.cause == ""
 
 
 def test_absent_fields_stay_as_they_are_and_only_the_result_counts(settings: Settings) -> None:
     bench = Bench(settings)
     bench.send('{"usersTopic": "users_v2"}', '{"joinType": "asof"}', '{"accountsTopic": null}')
     assert bench.wanted == ("users_v2", "accounts", "asof")
-    assert bench.docket.cause == "0:1"
+    assert bench.requests.cause == "0:1"
     assert bench.verdicts["0:0"] == ("superseded", "Message 0:1 came before this one was live.")
     assert bench.verdicts["0:1"][0] == "waiting"
     assert bench.verdicts["0:2"][0] == "invalid"
     bench.settle(Verdict.APPLIED)
     assert bench.verdicts["0:1"][0] == "applied"
-    assert bench.docket.asked == Asked(
+    assert bench.requests.asked == Asked(
         "id", {0: 3}, {"users": "users_v2"}, {"final": JoinType.ASOF}
     )
 
@@ -100,13 +100,13 @@ def test_the_same_again_while_it_is_prepared_shares_its_fate(
 ) -> None:
     bench = Bench(settings)
     bench.send('{"joinType": "inner"}')
-    bench.docket.preparing(4)
+    bench.requests.preparing(4)
     bench.send('{"joinType": "inner"}', '{"joinType": "inner", "usersTopic": "users"}')
-    assert bench.docket.cause == "0:0"
+    assert bench.requests.cause == "0:0"
     assert [bench.verdicts[f"0:{n}"][0] for n in range(3)] == ["preparing"] * 3
     bench.settle(end, "a reason")
     assert {bench.verdicts[f"0:{n}"] for n in range(3)} == {(end.value, "a reason")}
-    assert bench.docket.asked.next == {0: 3}
+    assert bench.requests.asked.next == {0: 3}
 
 
 def test_all_that_ask_for_the_same_are_superseded_together(settings: Settings) -> None:
@@ -114,8 +114,8 @@ def test_all_that_ask_for_the_same_are_superseded_together(settings: Settings) -
     bench.send('{"joinType": "inner"}', '{"joinType": "inner"}', '{"joinType": "asof"}')
     verdicts = [bench.verdicts[f"0:{n}"][0] for n in range(3)]
     assert verdicts == ["superseded", "superseded", "waiting"]
-    assert bench.docket.cause == "0:2"
-    bench.docket.take([Message(0, 3, 3, b'{"joinType": "left"}', "ann@desk")], "id")
+    assert bench.requests.cause == "0:2"
+    bench.requests.take([ControlMessage(0, 3, 3, b'{"joinType": "left"}', "ann@desk")], "id")
     bench.look()
     who = "Message 0:3, sent by ann@desk, came before this one was live."
     assert bench.verdicts["0:2"] == ("superseded", who)
@@ -126,34 +126,34 @@ def test_a_kill_makes_open_messages_be_read_again_and_no_others(settings: Settin
     bench.send('{"joinType": "inner"}')
     bench.settle(Verdict.APPLIED)
     bench.send('{"usersTopic": "users_v2"}', "garbage")
-    assert bench.docket.asked.next == {0: 1}
-    again = Bench(settings, bench.docket.asked)
+    assert bench.requests.asked.next == {0: 1}
+    again = Bench(settings, bench.requests.asked)
     assert again.wanted == ("users", "accounts", "inner")
     again.send('{"usersTopic": "users_v2"}', "garbage")
     assert again.wanted == bench.wanted
 
 
 def test_it_knows_which_messages_are_settled(settings: Settings) -> None:
-    docket = Docket(settings, Asked("t", {0: 5}))
-    assert docket.has_settled("0:4")
-    assert not docket.has_settled("0:5")
-    assert not docket.has_settled("1:0")
+    requests = ControlRequests(settings, Asked("t", {0: 5}))
+    assert requests.has_settled("0:4")
+    assert not requests.has_settled("0:5")
+    assert not requests.has_settled("1:0")
 
 
 def test_what_is_read_twice_is_judged_once(settings: Settings) -> None:
-    docket = Docket(settings, Asked())
-    message = Message(0, 0, 0, b'{"joinType": "inner"}', "")
-    docket.take([message], "id")
-    docket.preparing(2)
-    docket.take([message, Message(0, 1, 0, b"garbage", "")], "id")
-    verdicts = {row_id: row["verdict"] for row_id, row in docket.rows().items()}
+    requests = ControlRequests(settings, Asked())
+    message = ControlMessage(0, 0, 0, b'{"joinType": "inner"}', "")
+    requests.take([message], "id")
+    requests.preparing(2)
+    requests.take([message, ControlMessage(0, 1, 0, b"garbage", "")], "id")
+    verdicts = {row_id: row["verdict"] for row_id, row in requests.rows().items()}
     assert verdicts == {"0:0": "preparing", "0:1": "invalid"}
 
 
 def test_another_topic_of_the_same_name_begins_anew(settings: Settings) -> None:
-    docket = Docket(settings, Asked("old", {0: 9}, {"users": "users_v2"}))
-    docket.take([Message(0, 0, 0, b"garbage", "")], "new")
-    assert docket.asked == Asked("new", {0: 1}, {"users": "users_v2"})
+    requests = ControlRequests(settings, Asked("old", {0: 9}, {"users": "users_v2"}))
+    requests.take([ControlMessage(0, 0, 0, b"garbage", "")], "new")
+    assert requests.asked == Asked("new", {0: 1}, {"users": "users_v2"})
 
 
 def test_two_sources_never_read_one_topic(settings: Settings) -> None:
@@ -163,13 +163,13 @@ def test_two_sources_never_read_one_topic(settings: Settings) -> None:
         "invalid",
         "Sources users and accounts would both read topic accounts.",
     )
-    assert bench.docket.wanted == settings
+    assert bench.requests.wanted == settings
 
 
 def test_what_was_asked_of_an_earlier_configuration_does_not_break_this_one() -> None:
     settings = load(None, {"EVERGRID_SOURCES__ACCOUNTS__TOPIC": "users_v2"})
-    docket = Docket(settings, Asked("id", {0: 4}, {"users": "users_v2", "gone": "x"}))
-    assert docket.wanted == settings
+    requests = ControlRequests(settings, Asked("id", {0: 4}, {"users": "users_v2", "gone": "x"}))
+    assert requests.wanted == settings
 
 
 def test_random_sequences_end_as_a_plain_fold_says(settings: Settings) -> None:

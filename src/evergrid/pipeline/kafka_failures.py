@@ -1,4 +1,4 @@
-"""What Kafka refused to a query, told as the kafka room tells it.
+"""Explains Kafka errors of a query in the same sentences as the Python client.
 
 Spark wraps what its Java client says, and that client says less than the Python one: of a token
 that it could not have, for example, nothing at all. So the Python client is asked as well.
@@ -29,7 +29,7 @@ REFUSED = (
 )
 
 
-class Refusals:
+class KafkaFailures:
     """Knows the clusters of a pipeline, once it has settings."""
 
     def __init__(self) -> None:
@@ -87,4 +87,4 @@ def _told(connection: Connection, doing: str, trouble: Trouble | None) -> str | 
     return explained(connection, doing, trouble).sentence()
 
 
-refusals = Refusals()  # of the one pipeline that a process runs
+kafka_failures = KafkaFailures()  # of the one pipeline that a process runs

@@ -25,7 +25,7 @@ _REACH_SECONDS = 5.0
 _LONGEST_NAME = 200
 
 
-class Message(msgspec.Struct, frozen=True):
+class ControlMessage(msgspec.Struct, frozen=True):
     """One control message; `ts` in microseconds, `by` who sent it, as far as that was said."""
 
     partition: int
@@ -40,7 +40,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class ControlReader:
-    """Follows the control topic; one that cannot be read is said once, and tried again."""
+    """Follows the control topic. A topic that cannot be read is reported once, and tried again."""
 
     def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
         self._settings = settings
@@ -54,7 +54,7 @@ class ControlReader:
         self.topic_id = ""
         self.has_read = False  # all that was there, once
 
-    def open(self, asked: Asked) -> list[Message]:
+    def open(self, asked: Asked) -> list[ControlMessage]:
         """What is there beyond what was acted on before: of one partition in its order, whatever
         its senders' clocks say; of several by time."""
         try:
@@ -80,8 +80,8 @@ class ControlReader:
         self._look_at = time.monotonic() + _LOOK_SECONDS
         return in_order(past)
 
-    def hear(self, asked: Asked) -> list[Message]:
-        """What has come since."""
+    def read(self, asked: Asked) -> list[ControlMessage]:
+        """The messages that have come since."""
         if time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + _LOOK_SECONDS
             if self._reader is None or self._is_another():
@@ -90,12 +90,12 @@ class ControlReader:
         if self._reader is None:
             return []
         try:
-            heard = [_message(record) for record in self._reader.read(0.0)]
+            messages = [_message(record) for record in self._reader.read(0.0)]
         except (LinkError, ConfigError) as error:
             self._give_up(error)
             return []
         self._renew(self._reader)
-        return heard
+        return messages
 
     def close(self) -> None:
         if self._reader is not None:
@@ -144,15 +144,15 @@ class ControlReader:
         self._trouble = trouble
 
 
-def in_order(messages: Sequence[Message]) -> list[Message]:
+def in_order(messages: Sequence[ControlMessage]) -> list[ControlMessage]:
     """Those of a partition stay in their order; heads of several go by time."""
-    partitions: dict[int, list[Message]] = {}
+    partitions: dict[int, list[ControlMessage]] = {}
     for message in messages:
         partitions.setdefault(message.partition, []).append(message)
     return list(heapq.merge(*partitions.values(), key=lambda one: (one.ts, one.partition)))
 
 
-def _message(record: Record) -> Message:
+def _message(record: Record) -> ControlMessage:
     by = record.headers.get(BY_HEADER, b"").decode(errors="replace")[:_LONGEST_NAME]
     ts = record.timestamp_ms * 1000
-    return Message(record.partition, record.offset, ts, record.value, by)
+    return ControlMessage(record.partition, record.offset, ts, record.value, by)

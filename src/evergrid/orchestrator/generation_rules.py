@@ -1,4 +1,4 @@
-"""What to do with what was found. Pure: values in, a decision out."""
+"""Which generations can go on, are kept, are shared or are removed. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.generation import ENGINE, Generation, State
 from evergrid.model.source import Source
-from evergrid.pipeline.plan import QueryId, queries_of, slots_needed
-
-# Beside a generation that runs: for one that is coming, and for partitions to come.
-_SPARE_SLOTS = 8
-_MOST_FORESEEN = 200  # slots of a generation that might be asked for
+from evergrid.pipeline.plan import QueryId, queries_of
 
 _MOST_FAILED = 5  # whose errors stay to be read
 
@@ -108,8 +104,8 @@ def kept_for(manifest: Manifest, settings: Settings) -> list[Generation]:
 
 
 def interrupted(manifest: Manifest) -> tuple[list[Generation], list[Generation]]:
-    """What a pipeline that was killed left: generations to make nothing of, and complete ones
-    that were never shown, or not taken back."""
+    """What a killed pipeline left: incomplete generations, and complete ones that were never
+    shown or not shown again."""
     others = [one for number, one in manifest.generations.items() if number != manifest.current]
     # One that is prepared again, because people go back to it, was complete before.
     again = [one for one in others if one.state is State.PREPARING and one.times.ready]
@@ -198,34 +194,4 @@ def grown_topics(
         for source in current.sources.values()
         if source.topic in found
         and found[source.topic].partitions > known.get(source.topic, math.inf)
-    )
-
-
-def slots_of(wanted: Settings | Generation, partitions: Mapping[str, int], shuffle: int) -> int:
-    """Slots that its sources and joins take; `partitions` by topic."""
-    counts = {name: partitions.get(source.topic, 1) for name, source in wanted.sources.items()}
-    return slots_needed(wanted.joins, counts, shuffle)
-
-
-def slots_to_open(
-    settings: Settings, partitions: Mapping[str, int], running: Generation | None = None
-) -> int:
-    """Slots for two generations at once, of the largest topics that may be asked for; `running`
-    is one that goes on meanwhile."""
-    largest = max((n for name, n in partitions.items() if settings.control.allows(name)), default=1)
-    shuffle = settings.spark.shuffle_partitions
-    foreseen = slots_needed(settings.joins, dict.fromkeys(settings.sources, largest), shuffle)
-    now = slots_of(settings, partitions, shuffle)
-    largest_of_one = max(now, min(foreseen, _MOST_FORESEEN))
-    beside = slots_of(running, partitions, shuffle) if running else 0
-    return largest_of_one + max(largest_of_one, beside) + _SPARE_SLOTS
-
-
-def too_large(needed: int, taken: int, slots: int) -> str:
-    """Why topics that take so many slots cannot be read beside what runs; empty if they can."""
-    if needed <= slots - taken:
-        return ""
-    return (
-        f"its topics and joins need {needed} of Spark's slots, and {slots - taken} are free "
-        f"beside the {taken} of the generation that runs"
     )

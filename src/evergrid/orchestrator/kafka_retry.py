@@ -1,4 +1,4 @@
-"""Asking Kafka again for a while, for whoever has more to lose than time."""
+"""Repeats requests to Kafka for a while, where giving up would lose finished work."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ _AGAIN_SECONDS = 0.3
 _Answer = TypeVar("_Answer")
 
 
-class Patience:
-    """`check` is called before each question and may end it; `say` is told once what is waited
-    for. `waited` is how many seconds that has taken so far."""
+class KafkaRetry:
+    """Repeats a request until Kafka answers it.
+
+    `check` is called before each request and may raise; `say` gets the reason for waiting, once.
+    `waited` is the time that has taken so far, in seconds.
+    """
 
     def __init__(self, check: Callable[[], None], say: Callable[[str], None]) -> None:
         self.waited = 0.0
@@ -25,8 +28,8 @@ class Patience:
         self._say = say
 
     def ask(self, question: Callable[[], _Answer]) -> _Answer:
-        """The answer; LinkError when there is none for minutes, and at once for what does not pass
-        by itself: a topic or a right that is missing."""
+        """The answer. LinkError when there is none for minutes; at once for a missing topic or
+        right, which waiting does not mend."""
         began = time.monotonic()
         told = ""
         while True:

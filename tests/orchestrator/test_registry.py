@@ -14,8 +14,8 @@ from evergrid.changelog.reports import LeftOut, ReportReader
 from evergrid.config import load
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.generation import ENGINE, Generation, State, TableTopic, Times
-from evergrid.orchestrator import gaps
-from evergrid.orchestrator.gaps import GapRecorder, added
+from evergrid.orchestrator import registry
+from evergrid.orchestrator.registry import GapRecorder, added
 
 _PREFIXES = itertools.count()
 
@@ -95,7 +95,7 @@ class Bench:
 
 @pytest.fixture
 def bench(broker: EmbeddedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(gaps, "_WRITE_SECONDS", 0.0)
+    monkeypatch.setattr(registry, "_WRITE_GAPS_SECONDS", 0.0)
     return Bench(broker, tmp_path)
 
 
@@ -146,7 +146,7 @@ def test_gaps_go_with_the_table_that_has_them(bench: Bench) -> None:
 
 
 def test_it_is_not_written_at_every_turn(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gaps, "_WRITE_SECONDS", 3600.0)
+    monkeypatch.setattr(registry, "_WRITE_GAPS_SECONDS", 3600.0)
     bench.recorder.turn()
     bench.report("g1.join-final", "history", 3, "u1")
     bench.recorder.turn()

@@ -1,8 +1,8 @@
 """The Java client that Spark uses, tried without Spark.
 
 A Spark session takes many seconds to start. Its client alone is there in one: the bridge between
-Python and Java that Spark brings needs no more than a Java runtime, and whoever has Spark's jars
-has that client in the very version that the pipeline will use.
+Python and Java that Spark brings needs no more than a Java runtime, and Spark's jars
+have that client in the very version that the pipeline uses.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from evergrid.config import load
-from evergrid.orchestrator.attempts import Attempts
+from evergrid.orchestrator.preparation import Attempts
 
 
 @pytest.fixture

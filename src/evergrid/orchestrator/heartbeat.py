@@ -1,0 +1,105 @@
+"""What the pipeline sends at intervals: heartbeats for gateways, ticks for the joins.
+
+By the heartbeat gateways tell a quiet source from a pipeline that has ended.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from evergrid.changelog.manifest import Behind
+from evergrid.changelog.names import ticks_topic
+from evergrid.changelog.writer import ManifestWriter
+from evergrid.config.settings import Connection
+from evergrid.kafka.sending import Sender
+from evergrid.model.errors import LinkError
+from evergrid.orchestrator.generations import now
+from evergrid.process.worker_thread import WorkerThread
+
+BEAT_SECONDS = 5.0
+_LOOK_SECONDS = 0.5
+_TICK_SECONDS = 0.25
+_TICKS_PER_FLUSH = 40
+_FLUSH_SECONDS = 10.0
+_LOG = logging.getLogger("evergrid.orchestrator")
+
+
+class Heartbeat:
+    """A thread that writes heartbeats to the manifest until stopped; a failure skips some.
+
+    Each one says how old the tables are, even when the main thread hangs: `behind` is called in
+    this thread.
+    """
+
+    def __init__(self, writer: ManifestWriter, behind: Callable[[], Behind]) -> None:
+        self._writer = writer
+        self._behind = behind
+        self._missed = ""
+        self._told = Behind()
+        self._thread = WorkerThread("heartbeat", self._beats)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._thread.stop()
+
+    def _beats(self) -> None:
+        self._beat()
+        until = time.monotonic() + BEAT_SECONDS
+        while time.monotonic() < until and not self._has_news():
+            if self._thread.stopped.wait(_LOOK_SECONDS):
+                return
+
+    def _has_news(self) -> bool:
+        """Whether tables have become old, or fresh again: that is written at once."""
+        try:
+            behind = self._behind()
+        except Exception:
+            return False  # the next beat says what is wrong
+        return (bool(behind.why), behind.tables) != (bool(self._told.why), self._told.tables)
+
+    def _beat(self) -> None:
+        """No failure may end the thread: gateways would take a running pipeline for dead."""
+        try:
+            behind = self._behind()
+            self._writer.pulse(now(), behind)
+            self._told = behind
+            self._missed = ""
+        except LinkError:
+            return  # the main thread reports a broker that is away
+        except Exception as error:
+            if repr(error) != self._missed:
+                _LOG.exception("a heartbeat could not be written")
+            self._missed = repr(error)
+
+
+class Ticker:
+    """A thread that sends ticks until stopped: small messages that make the joins report.
+
+    In real-time mode Spark calls a join, and looks at its timers, only when a message comes. At
+    each tick a join writes what it has put off, and reports how far it is.
+    """
+
+    def __init__(self, connection: Connection, prefix: str) -> None:
+        self._connection = connection
+        self._topic = ticks_topic(prefix)
+        self._thread = WorkerThread("ticker", self._send)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._thread.stop()
+
+    def _send(self) -> None:
+        """With a new client after each failure, which has secrets that were rotated."""
+        sender = Sender(self._connection.renewed())
+        while not self._thread.stopped.is_set():
+            for _ in range(_TICKS_PER_FLUSH):
+                sender.send(self._topic, b"")
+                if self._thread.stopped.wait(_TICK_SECONDS):
+                    return
+            sender.flush(_FLUSH_SECONDS)

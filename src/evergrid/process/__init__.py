@@ -1,0 +1,1 @@
+"""Child processes, background threads, restarts and locks."""
