@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from evergrid.config.document import Branch, Node, Scalar, is_unicode, scalar
-from evergrid.config.keys import KEYS, Fixed, Leaf, Named, Properties, Shape
-from evergrid.config.problems import Path, Place, Problems, nearest
+from evergrid.config.problems import Location, Path, Problems, nearest
+from evergrid.config.tree_checks import KEYS, Fixed, Leaf, Named, Properties, Shape
+from evergrid.config.yaml_tree import MapNode, Node, ScalarNode, is_unicode, scalar
 
 PREFIX = "EVERGRID_"
 # They are read where they matter, before or beside any configuration.
@@ -31,7 +31,7 @@ _SEE_DOCS = "Remove it; docs/configuration.md lists the keys, one variable for e
 _TABLES: Path = ("retention", "tables")
 
 
-def override(tree: Branch, environ: Mapping[str, str], problems: Problems) -> Branch:
+def override(tree: MapNode, environ: Mapping[str, str], problems: Problems) -> MapNode:
     """`tree` with what the environment says; a variable that says nothing is reported."""
     known = _known_variables(tree)
     setters: dict[Path, str] = {}
@@ -39,27 +39,27 @@ def override(tree: Branch, environ: Mapping[str, str], problems: Problems) -> Br
         value = environ[variable]
         if not _is_ours(variable, value):
             continue
-        place = Place(variable)
+        location = Location(variable)
         path = _path_of(variable, known, problems)
         if path is None:
             continue
         if path in setters:
             what = f"sets what {setters[path]} sets too"
-            problems.add(place, path, what, "Remove one of the two.")
+            problems.add(location, path, what, "Remove one of the two.")
         elif not is_unicode(value):
-            problems.add(place, path, "its value is not text", "Write it in UTF-8.")
+            problems.add(location, path, "its value is not text", "Write it in UTF-8.")
         else:
-            tree = _put(tree, path, _node(value, place, _shape_at(path)), KEYS)
+            tree = _put(tree, path, _node(value, location, _shape_at(path)), KEYS)
         setters[path] = variable
     return tree
 
 
-def _node(value: str, place: Place, shape: Shape) -> Scalar:
+def _node(value: str, location: Location, shape: Shape) -> ScalarNode:
     if isinstance(shape, Properties):
-        return Scalar(place, value)
+        return ScalarNode(location, value)
     if isinstance(shape, Leaf) and shape.verbatim:
-        return Scalar(place, value, null=not value)
-    return scalar(value, place)
+        return ScalarNode(location, value, null=not value)
+    return scalar(value, location)
 
 
 def _is_ours(variable: str, value: str) -> bool:
@@ -74,14 +74,14 @@ def _path_of(variable: str, known: Mapping[str, list[Path]], problems: Problems)
     paths = known.get(variable.upper(), [])
     if len(paths) > 1:
         both = " and ".join(".".join(path) for path in paths)
-        problems.add(Place(variable), (), f"can mean {both}", "Set the key in the file.")
+        problems.add(Location(variable), (), f"can mean {both}", "Set the key in the file.")
         return None
     path = paths[0] if paths else _property_path(variable)
     if path is None:
         # Compared without what all of them share, or everything would be near.
         near = nearest(variable[len(PREFIX) :], (name[len(PREFIX) :] for name in known))
         remedy = f"Did you mean '{PREFIX}{near}'?" if near else _SEE_DOCS
-        problems.add(Place(variable), (), "matches no key of the configuration", remedy)
+        problems.add(Location(variable), (), "matches no key of the configuration", remedy)
     return path
 
 
@@ -103,7 +103,7 @@ def _property_sections(shape: Shape, path: Path) -> Iterator[tuple[Path, Propert
             yield from _property_sections(child, (*path, key))
 
 
-def _known_variables(tree: Branch) -> dict[str, list[Path]]:
+def _known_variables(tree: MapNode) -> dict[str, list[Path]]:
     """Every variable that would set a key of `tree` or one that it could have."""
     known: dict[str, list[Path]] = {}
     tables = _table_names(tree)
@@ -120,7 +120,7 @@ def _settable(
     node: Node | None, shape: Shape, path: Path, tables: tuple[str, ...]
 ) -> Iterator[tuple[Path, Path]]:
     """Each path as a variable writes it, and the path it sets."""
-    entries = node.entries if isinstance(node, Branch) else {}
+    entries = node.entries if isinstance(node, MapNode) else {}
     if isinstance(shape, Leaf):
         yield path, path
     elif isinstance(shape, Properties):
@@ -131,22 +131,22 @@ def _settable(
             yield from _settable(entries.get(name), shape.each, (*path, name), tables)
     else:
         if shape.short:
-            yield path, (*path, shape.short) if isinstance(node, Branch) else path
+            yield path, (*path, shape.short) if isinstance(node, MapNode) else path
         for key, child in shape.keys.items():
             yield from _settable(entries.get(key), child, (*path, key), tables)
 
 
-def _table_names(tree: Branch) -> tuple[str, ...]:
+def _table_names(tree: MapNode) -> tuple[str, ...]:
     """Names under which retention.tables may have an entry, roughly: it is checked later."""
     found: list[str] = []
     for part in ("sources", "joins"):
         owners = tree.entries.get(part)
-        for name, owner in owners.entries.items() if isinstance(owners, Branch) else ():
-            table = owner.entries.get("table") if isinstance(owner, Branch) else None
-            found.append(table.text if isinstance(table, Scalar) else name)
+        for name, owner in owners.entries.items() if isinstance(owners, MapNode) else ():
+            table = owner.entries.get("table") if isinstance(owner, MapNode) else None
+            found.append(table.text if isinstance(table, ScalarNode) else name)
     system = tree.entries.get("system_tables")
-    for table in system.entries.values() if isinstance(system, Branch) else ():
-        found += [table.text] if isinstance(table, Scalar) else []
+    for table in system.entries.values() if isinstance(system, MapNode) else ():
+        found += [table.text] if isinstance(table, ScalarNode) else []
     return tuple(found)
 
 
@@ -161,18 +161,18 @@ def _shape_at(path: Path) -> Shape:
     return shape
 
 
-def _put(branch: Branch, path: Path, node: Node, shape: Shape) -> Branch:
+def _put(branch: MapNode, path: Path, node: Node, shape: Shape) -> MapNode:
     key, rest = path[0], path[1:]
     if not rest:
         return branch.having(key, node)
     below = shape.each if isinstance(shape, Named) else _below(shape, key)
     child = branch.entries.get(key)
-    if isinstance(child, Scalar) and not child.null:
+    if isinstance(child, ScalarNode) and not child.null:
         if not (isinstance(below, Fixed) and below.short):
             return branch  # a value where a section should be: reported when it is read
-        child = Branch(child.place, {below.short: child})
-    if not isinstance(child, Branch):
-        child = Branch(node.place)
+        child = MapNode(child.location, {below.short: child})
+    if not isinstance(child, MapNode):
+        child = MapNode(node.location)
     return branch.having(key, _put(child, rest, node, below))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from evergrid.config.document import Branch, Items, Scalar
 from evergrid.config.section import Section
 from evergrid.config.values import Value
+from evergrid.config.yaml_tree import ListNode, MapNode, ScalarNode
 
 T = TypeVar("T")
 
@@ -14,13 +14,13 @@ T = TypeVar("T")
 def listed(section: Section, key: str, value: Value[T]) -> tuple[T, ...]:
     """A list of values; an environment variable has them in one text, with commas between."""
     node = section.node(key)
-    if isinstance(node, Items):
-        entries = Branch(node.place, {str(i): item for i, item in enumerate(node.items)})
-    elif isinstance(node, Scalar):
+    if isinstance(node, ListNode):
+        entries = MapNode(node.location, {str(i): item for i, item in enumerate(node.items)})
+    elif isinstance(node, ScalarNode):
         texts = [] if node.null else [text.strip() for text in node.text.split(",")]
-        entries = Branch(
-            node.place,
-            {str(i): Scalar(node.place, text) for i, text in enumerate(texts)},
+        entries = MapNode(
+            node.location,
+            {str(i): ScalarNode(node.location, text) for i, text in enumerate(texts)},
         )
     else:
         section.value(key, value)  # reports keys and values where a list should be

@@ -8,20 +8,19 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from evergrid.config.connections import read_kafka
-from evergrid.config.control import read_control
-from evergrid.config.document import Branch, parse
+from evergrid.config.control_section import read_control
 from evergrid.config.environment import override
-from evergrid.config.gateway import read_gateway
-from evergrid.config.joins import read_joins
-from evergrid.config.keys import merge, report_unknown, without_strays
-from evergrid.config.pasted import spread
+from evergrid.config.gateway_section import read_gateway
+from evergrid.config.java_properties import spread
+from evergrid.config.join_section import read_joins
+from evergrid.config.kafka_section import read_kafka
 from evergrid.config.problems import Problems
-from evergrid.config.secrets import Vault
+from evergrid.config.retention_section import read_retention, read_system_tables, read_table_names
+from evergrid.config.secrets import SecretReader
 from evergrid.config.section import Section
 from evergrid.config.settings import InternalTopics, Limits, MissingTopics, Settings, Spark
-from evergrid.config.sources import read_sources
-from evergrid.config.tables import read_retention, read_system_tables, read_table_names
+from evergrid.config.source_section import read_sources
+from evergrid.config.tree_checks import merge, report_unknown, without_strays
 from evergrid.config.values import (
     DIRECTORY,
     MASTER,
@@ -35,6 +34,7 @@ from evergrid.config.values import (
     from_base,
     whole,
 )
+from evergrid.config.yaml_tree import MapNode, parse
 from evergrid.model.errors import ConfigError
 
 DEFAULTS = "default.yaml"
@@ -59,18 +59,18 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
     tree = override(spread(tree, problems), environ, problems)
     root = Section(tree, (), problems)
     base = Path(os.path.abspath(path)).parent if path else Path.cwd()
-    settings = _read(root, path, base, Vault(environ, base))
+    settings = _read(root, path, base, SecretReader(environ, base))
     problems.raise_any()
     return settings
 
 
 @functools.cache
-def _defaults() -> Branch:
+def _defaults() -> MapNode:
     text = resources.files("evergrid.config").joinpath(DEFAULTS).read_text(encoding="utf-8")
     return parse(text, DEFAULTS, Problems())
 
 
-def _read_file(path: Path, problems: Problems) -> Branch:
+def _read_file(path: Path, problems: Problems) -> MapNode:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -86,16 +86,16 @@ def _read_file(path: Path, problems: Problems) -> Branch:
     return parse(text, str(path), problems)
 
 
-def _over(defaults: Branch, document: Branch, problems: Problems) -> Branch:
+def _over(defaults: MapNode, document: MapNode, problems: Problems) -> MapNode:
     report_unknown(document, problems)
     if "sources" in document.entries and "joins" not in document.entries:
         # The default joins speak of the default sources.
-        defaults = defaults.having("joins", Branch(document.entries["sources"].place))
+        defaults = defaults.having("joins", MapNode(document.entries["sources"].location))
     merged = merge(defaults, document)
-    return merged if isinstance(merged, Branch) else defaults
+    return merged if isinstance(merged, MapNode) else defaults
 
 
-def _read(root: Section, file: Path | None, base: Path, vault: Vault) -> Settings:
+def _read(root: Section, file: Path | None, base: Path, secrets: SecretReader) -> Settings:
     internal = _read_internal_topics(root.section("internal_topics"))
     sources = read_sources(root.section("sources"), internal.prefix)
     joins = read_joins(root.section("joins"), sources)
@@ -105,7 +105,7 @@ def _read(root: Section, file: Path | None, base: Path, vault: Vault) -> Setting
     return Settings(
         file=file,
         data_dir=data_dir,
-        kafka=read_kafka(root.section("kafka"), base, vault),
+        kafka=read_kafka(root.section("kafka"), base, secrets),
         internal_topics=internal,
         sources={name: source for name, source in sources.items() if source},
         joins=joins,

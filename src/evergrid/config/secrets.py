@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.config.document import is_unicode
+from evergrid.config.yaml_tree import is_unicode
 from evergrid.model.errors import ConfigError
 
 HIDDEN = "(hidden)"
@@ -25,7 +25,7 @@ _HARMLESS = ("location", "type", "file", "algorithm", "class", "client.id", ".ms
 
 # The same two lists for who takes a pattern, whatever the case; of names with dots alone, since
 # Spark looks at values too, in which `key` is a word like all others.
-TELLING_NAMES = (
+SECRET_NAMES = (
     rf"^(?=[\w-]+[.][\w.-]+$)(?!.*(?:{'|'.join(map(re.escape, _HARMLESS))})$)"
     rf".*(?:{'|'.join(map(re.escape, _TELLING))})"
 )
@@ -41,7 +41,7 @@ class Revealed(msgspec.Struct, frozen=True):
         return f"Revealed({HIDDEN})"
 
 
-class Vault:
+class SecretReader:
     """Replaces ``${env:NAME}`` and ``${file:/path}``; ``$${`` stands for a plain ``${``."""
 
     def __init__(self, environ: Mapping[str, str], base: Path) -> None:
@@ -167,11 +167,13 @@ def listed(value: str) -> str:
 
 def shown(name: str, value: str, secrets: Set[str]) -> str:
     """`value` as it may be shown: hidden when it holds a secret, or one of the two says so."""
-    is_secret = tells(name) or _GIVES.search(value) or any(secret in value for secret in secrets)
+    is_secret = (
+        names_secret(name) or _GIVES.search(value) or any(secret in value for secret in secrets)
+    )
     return HIDDEN if is_secret else value
 
 
-def tells(name: str) -> bool:
+def names_secret(name: str) -> bool:
     """Whether a property's name says that its value is a secret."""
     lower = name.lower()
     return any(word in lower for word in _TELLING) and not lower.endswith(_HARMLESS)

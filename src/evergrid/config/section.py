@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from evergrid.config.document import Branch, Items, Node, Scalar
 from evergrid.config.problems import Path, Problems, quoted, suggestion
 from evergrid.config.values import Value
+from evergrid.config.yaml_tree import ListNode, MapNode, Node, ScalarNode
 
 T = TypeVar("T")
 
 
 def described(node: Node) -> str:
     """What stands there, as an error says it."""
-    if isinstance(node, Branch):
+    if isinstance(node, MapNode):
         return "keys and values"
-    if isinstance(node, Items):
+    if isinstance(node, ListNode):
         return "a list"
     return "nothing" if node.null else quoted(node.text)
 
@@ -27,7 +27,7 @@ class Section:
     used: with a problem noted, no settings are made.
     """
 
-    def __init__(self, branch: Branch, path: Path, problems: Problems) -> None:
+    def __init__(self, branch: MapNode, path: Path, problems: Problems) -> None:
         self.branch = branch
         self.path = path
         self.problems = problems
@@ -45,8 +45,8 @@ class Section:
     def report(self, what: str, remedy: str, key: str = "") -> None:
         """Note a problem with this section, or with one key of it."""
         node = self.node(key) if key else None
-        place = node.place if node else self.branch.place
-        self.problems.add(place, (*self.path, key) if key else self.path, what, remedy)
+        location = node.location if node else self.branch.location
+        self.problems.add(location, (*self.path, key) if key else self.path, what, remedy)
 
     def section(self, key: str) -> Section:
         """The section under `key`; an absent or empty one has no keys.
@@ -55,13 +55,13 @@ class Section:
         go nowhere. Its value is not repeated: it may be a password in the wrong place.
         """
         node, problems = self.node(key), self.problems
-        if not isinstance(node, Branch):
-            if node is not None and not (isinstance(node, Scalar) and node.null):
-                found = "a list" if isinstance(node, Items) else "a single value"
+        if not isinstance(node, MapNode):
+            if node is not None and not (isinstance(node, ScalarNode) and node.null):
+                found = "a list" if isinstance(node, ListNode) else "a single value"
                 remedy = "Write one 'key: value' to a line, indented under this key."
                 self.report(f"found {found}, expected keys and values", remedy, key)
                 problems = Problems()
-            node = Branch(node.place if node else self.branch.place)
+            node = MapNode(node.location if node else self.branch.location)
         return Section(node, (*self.path, key), problems)
 
     def value(self, key: str, value: Value[T], default: T | None = None) -> T:
@@ -72,7 +72,7 @@ class Section:
                 return default
             self.report("missing", f"Add it: {value.expected}.", key)
             return value.stand_in
-        if not isinstance(node, Scalar) or node.null:
+        if not isinstance(node, ScalarNode) or node.null:
             self.report(f"found {described(node)}, expected {value.expected}", value.remedy, key)
             return value.stand_in
         return self.read(key, node.text, value)

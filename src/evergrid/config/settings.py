@@ -13,7 +13,7 @@ from typing import Self
 
 import msgspec
 
-from evergrid.config.secrets import Vault, shown
+from evergrid.config.secrets import SecretReader, shown
 from evergrid.model.control import topic_words, type_words
 from evergrid.model.errors import ConfigError
 from evergrid.model.join import Join
@@ -49,17 +49,17 @@ def _shown(properties: Mapping[str, str], secrets: Set[str] = frozenset()) -> di
     return {name: shown(name, value, secrets) for name, value in properties.items()}
 
 
-class Written(msgspec.Struct, frozen=True):
+class ConnectionTemplate(msgspec.Struct, frozen=True):
     """A connection as the configuration has it, with references in place of its secrets."""
 
-    vault: Vault
+    reader: SecretReader
     bootstrap: str
     properties: Mapping[str, str]
     java: Mapping[str, str]
     python: Mapping[str, str]
 
     def __repr__(self) -> str:
-        return "Written()"  # a person may have written a password
+        return "ConnectionTemplate()"  # a person may have written a password
 
 
 class Connection(_Guarded, frozen=True):
@@ -76,15 +76,15 @@ class Connection(_Guarded, frozen=True):
     java: Mapping[str, str] = {}
     python: Mapping[str, str] = {}
     secrets: frozenset[str] = frozenset()
-    written: Written | None = None
+    template: ConnectionTemplate | None = None
 
     @classmethod
-    def of(cls, name: str, written: Written) -> Connection:
+    def of(cls, name: str, template: ConnectionTemplate) -> Connection:
         """The connection with its secrets in place; ConfigError when one is not there."""
         secrets: set[str] = set()
 
         def reveal(text: str, key: str = "") -> str:
-            found = written.vault.reveal(text, key)
+            found = template.reader.reveal(text, key)
             secrets.update(found.secrets)
             return found.text
 
@@ -93,12 +93,12 @@ class Connection(_Guarded, frozen=True):
 
         return cls(
             name=name,
-            bootstrap=reveal(written.bootstrap),
-            properties=reveal_all(written.properties),
-            java=reveal_all(written.java),
-            python=reveal_all(written.python),
+            bootstrap=reveal(template.bootstrap),
+            properties=reveal_all(template.properties),
+            java=reveal_all(template.java),
+            python=reveal_all(template.python),
             secrets=frozenset(secrets),
-            written=written if secrets else None,  # without references it never changes
+            template=template if secrets else None,  # without references it never changes
         )
 
     def renewed(self) -> Connection:
@@ -106,10 +106,10 @@ class Connection(_Guarded, frozen=True):
 
         While one of them cannot be read, perhaps because it is being written, it is as it was then.
         """
-        if self.written is None:
+        if self.template is None:
             return self
         try:
-            return Connection.of(self.name, self.written)
+            return Connection.of(self.name, self.template)
         except ConfigError:
             return self
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import yaml
 
-from evergrid.config.amounts import spell_bytes, spell_moment
-from evergrid.config.defaults import join_columns
+from evergrid.config.join_columns import join_columns
+from evergrid.config.quantities import spell_bytes, spell_moment
 from evergrid.config.settings import (
     Connection,
     Control,
@@ -19,7 +19,7 @@ from evergrid.config.settings import (
     Spark,
     Tls,
 )
-from evergrid.config.sources import KAFKA_TIME
+from evergrid.config.source_section import KAFKA_TIME
 from evergrid.config.values import spell_duration
 from evergrid.model.join import Join
 from evergrid.model.source import At, Field, Source, Start

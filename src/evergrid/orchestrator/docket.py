@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from evergrid.changelog.codec import Row
 from evergrid.changelog.control import read_request
 from evergrid.changelog.manifest import Asked
-from evergrid.config.asked import asked
+from evergrid.config.requested_settings import requested_settings
 from evergrid.config.settings import Settings
 from evergrid.model.control import Request, Verdict
 from evergrid.model.errors import DataError
@@ -66,7 +66,7 @@ class Docket:
             self._next[message.partition] = message.offset + 1
             try:
                 request = read_request(message.value, self._settings).over(self._request)
-                wanted = asked(self._settings, request)
+                wanted = requested_settings(self._settings, request)
             except DataError as refused:
                 self._judge(message, Verdict.INVALID, _capital(refused.sentence()))
                 continue
@@ -133,7 +133,7 @@ class Docket:
 def _wanted(settings: Settings, request: Request) -> Settings:
     """What was asked of an earlier configuration may not fit this one: then this one counts."""
     try:
-        return asked(settings, request)
+        return requested_settings(settings, request)
     except DataError:
         return settings
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evergrid.config.document import Scalar
 from evergrid.config.problems import quoted, suggestion
 from evergrid.config.section import Section
 from evergrid.config.settings import SystemTables
 from evergrid.config.values import AGE, TABLE, whole
+from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.table import Retention
 
 ROWS = whole(1, 1_000_000_000)
@@ -42,14 +42,14 @@ def _wanted(root: Section) -> Iterator[tuple[Section, str, str]]:
     """Which section wants which table, under which key; names are checked by their readers."""
     system = root.section("system_tables")
     for key in system.names:
-        if isinstance(node := system.node(key), Scalar):
+        if isinstance(node := system.node(key), ScalarNode):
             yield system, key, node.text
     for part in ("sources", "joins"):
         owners = root.section(part)
         for name in owners.names:
             section = owners.section(name)
             node = section.node("table")
-            if node is None or isinstance(node, Scalar):
+            if node is None or isinstance(node, ScalarNode):
                 yield section, "table", node.text if node else name
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evergrid.config.defaults import join_columns, named_columns
-from evergrid.config.document import Branch, Items, Scalar
+from evergrid.config.join_columns import join_columns, named_columns
 from evergrid.config.section import Section, described
-from evergrid.config.sources import report_float_key
+from evergrid.config.source_section import report_float_key
 from evergrid.config.values import JOINED_COLUMN, SOURCE, TABLE, Value, choice, one_of, whole
+from evergrid.config.yaml_tree import ListNode, MapNode, ScalarNode
 from evergrid.model.join import MOST_PAIRS, History, Join, JoinColumn, JoinType, Side
 from evergrid.model.source import Source
 from evergrid.model.types import FieldType
@@ -109,14 +109,14 @@ def _read_columns(
         for field in sources[join.source_of(side)].fields
     }
     reference = one_of(known)
-    if isinstance(node, Items) and node.items:
+    if isinstance(node, ListNode) and node.items:
         return named_columns(join, _listed(section, node, reference, known))
-    if isinstance(node, Branch) and node.entries:
+    if isinstance(node, MapNode) and node.entries:
         columns = section.section("columns")
         columns.check_names(JOINED_COLUMN)
         fields = {name: known.get(columns.value(name, reference)) for name in columns.names}
         return tuple(JoinColumn(name, *field) for name, field in fields.items() if field)
-    found = described(node) if isinstance(node, Scalar) else "none"
+    found = described(node) if isinstance(node, ScalarNode) else "none"
     section.report(
         f"found {found}, expected columns as {{shown_name: source.field}} or [source.field]",
         "Name at least one, or leave 'columns' out to show all.",
@@ -127,12 +127,12 @@ def _read_columns(
 
 def _listed(
     section: Section,
-    node: Items,
+    node: ListNode,
     reference: Value[str],
     known: Mapping[str, tuple[Side, str]],
 ) -> tuple[tuple[Side, str], ...]:
     """The fields of a list; each entry is reported by its number, as YAML counts: from 0."""
-    entries = Branch(node.place, {str(i): item for i, item in enumerate(node.items)})
+    entries = MapNode(node.location, {str(i): item for i, item in enumerate(node.items)})
     listing = Section(entries, (*section.path, "columns"), section.problems)
     fields: dict[tuple[Side, str], str] = {}
     for number in listing.names:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evergrid.config.document import Branch, Scalar
 from evergrid.config.problems import quoted
 from evergrid.config.section import Section
 from evergrid.config.values import COLUMN, JSON_NAME, SOURCE, START, TABLE, TOPIC, TYPE, one_of
+from evergrid.config.yaml_tree import MapNode, ScalarNode
 from evergrid.model.source import Edge, Field, Source
 from evergrid.model.types import Kind
 
@@ -63,7 +63,7 @@ def _read_fields(section: Section) -> dict[str, Field | None]:
 
 def _read_field(section: Section, name: str) -> Field | None:
     before = len(section.problems)
-    if isinstance(section.node(name), Branch):
+    if isinstance(section.node(name), MapNode):
         detail = section.section(name)
         kind, json_name = detail.value("type", TYPE), detail.value("from", JSON_NAME, name)
     else:
@@ -95,7 +95,7 @@ def _read_time(section: Section, fields: Mapping[str, Field | None]) -> str:
         return ""
     # A field with a problem of its own may well be meant as a timestamp.
     usable = [n for n, f in fields.items() if f is None or f.type.kind is Kind.TIMESTAMP]
-    if isinstance(node := section.node("time"), Scalar) and node.text == KAFKA_TIME:
+    if isinstance(node := section.node("time"), ScalarNode) and node.text == KAFKA_TIME:
         return ""
     return section.value("time", one_of(usable, "kafka or a timestamp field:"), "")
 
@@ -105,7 +105,7 @@ def _report_shared_topics(section: Section) -> None:
     for name in section.names:
         source = section.section(name)
         topic = source.node("topic")
-        if not isinstance(topic, Scalar) or not topic.text:
+        if not isinstance(topic, ScalarNode) or not topic.text:
             continue
         owner = first.setdefault(topic.text, name)
         if owner != name:

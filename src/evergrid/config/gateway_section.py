@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evergrid.config.addresses import ASKED_FOR, HIGHEST_PORT, LISTEN, ORIGIN
-from evergrid.config.amounts import memory, moment
 from evergrid.config.lists import listed
+from evergrid.config.quantities import memory, moment
 from evergrid.config.section import Section
 from evergrid.config.settings import Gateway, GatewayLimits, Tls
 from evergrid.config.values import BOOLEAN, FILE, duration, from_base, whole
+from evergrid.config.web_addresses import ASKED_FOR, HIGHEST_PORT, LISTEN, ORIGIN
 
 KEY_FILE = "keys.yaml"
 

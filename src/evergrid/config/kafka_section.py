@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 
 from evergrid.config import references
-from evergrid.config.document import Scalar
-from evergrid.config.secrets import LOCATION, Vault
+from evergrid.config.kafka_security import Lines, read_security
+from evergrid.config.secrets import LOCATION, SecretReader
 from evergrid.config.section import Section
-from evergrid.config.security import Lines, read_security
-from evergrid.config.settings import Connection, Kafka, Written
+from evergrid.config.settings import Connection, ConnectionTemplate, Kafka
 from evergrid.config.values import BOOTSTRAP, PROPERTY, PROPERTY_VALUE, from_base
+from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.errors import ConfigError
 
 _MAPS = ("properties", "java", "python")
@@ -32,9 +32,9 @@ class _Given(msgspec.Struct, frozen=True):
 class _Reader:
     """Reads connections; what a reference stands for is looked at, and left where it is."""
 
-    def __init__(self, base: Path, vault: Vault) -> None:
+    def __init__(self, base: Path, secrets: SecretReader) -> None:
         self._base = base
-        self.vault = vault
+        self.secrets = secrets
 
     def read(self, section: Section) -> _Given:
         security = section.section("security")
@@ -48,20 +48,20 @@ class _Reader:
         )
 
     def _bootstrap(self, section: Section) -> str:
-        found = references.value(section, "bootstrap", BOOTSTRAP, self.vault)
+        found = references.value(section, "bootstrap", BOOTSTRAP, self.secrets)
         node = section.node("bootstrap")
-        return node.text if isinstance(node, Scalar) else found
+        return node.text if isinstance(node, ScalarNode) else found
 
     def _security(self, section: Section) -> Lines:
         self._look(section)
         self._look(section.section("extensions"))
-        return read_security(section, self._base, self.vault)
+        return read_security(section, self._base, self.secrets)
 
     def _look(self, section: Section) -> None:
         for key in section.names:
             node = section.node(key)
-            if isinstance(node, Scalar):
-                references.reveal(section, key, node.text, self.vault)
+            if isinstance(node, ScalarNode):
+                references.reveal(section, key, node.text, self.secrets)
 
     def _map(self, section: Section) -> dict[str, str]:
         return {name: self._property(section, name) for name in section.names}
@@ -72,7 +72,7 @@ class _Reader:
             remedy = "Set 'bootstrap' instead."
             section.report("the brokers' addresses have a key of their own", remedy, name)
         text = section.value(name, PROPERTY_VALUE)
-        references.reveal(section, name, text, self.vault)
+        references.reveal(section, name, text, self.secrets)
         is_path = name.endswith(LOCATION) and name != _LIBRARY and text not in ("", _PROBE)
         return self._path(text) if is_path and not references.refers(section, name) else text
 
@@ -81,9 +81,9 @@ class _Reader:
         return str(from_base(self._base, text)).replace("${", "$${")
 
 
-def read_kafka(section: Section, base: Path, vault: Vault) -> Kafka:
+def read_kafka(section: Section, base: Path, secrets: SecretReader) -> Kafka:
     """The three connections; each takes from the common keys what its own section leaves out."""
-    reader = _Reader(base, vault)
+    reader = _Reader(base, secrets)
     common = reader.read(section)
     return Kafka(
         **{
@@ -97,15 +97,15 @@ def _connection(section: Section, reader: _Reader, common: _Given) -> Connection
     name, own = section.path[-1], reader.read(section)
     lines = own.security or common.security or Lines()
     chosen = lines.under(Lines(**{kind: _chosen(own, common, kind) for kind in _MAPS}))
-    written = Written(
-        vault=reader.vault,
+    template = ConnectionTemplate(
+        reader=reader.secrets,
         bootstrap=own.bootstrap or common.bootstrap or "",
         properties=chosen.properties,
         java=chosen.java,
         python=chosen.python,
     )
     try:
-        return Connection.of(name, written)
+        return Connection.of(name, template)
     except ConfigError as error:
         if not section.problems:  # or it was reported where it was read
             section.report(error.what, error.remedy)

@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 from evergrid.config import references
-from evergrid.config.mechanism import Mechanism, login
 from evergrid.config.problems import quoted
-from evergrid.config.secrets import EXTENSIONS, Vault, extensions
+from evergrid.config.sasl import Mechanism, login
+from evergrid.config.secrets import EXTENSIONS, SecretReader, extensions
 from evergrid.config.section import Section
 from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, Value, from_base
 from evergrid.model.errors import ConfigError
@@ -55,16 +55,16 @@ _MECHANISM: Value[Mechanism] = Value(
 _TEXT = Value(PROPERTY_VALUE.read, PROPERTY_VALUE.expected, "Write the value itself.", "")
 
 
-def read_security(section: Section, base: Path, vault: Vault) -> Lines:
+def read_security(section: Section, base: Path, secrets: SecretReader) -> Lines:
     """The lines for what the section asks for; none when it is empty."""
     if not section.names:
         return Lines()
-    tls = references.value(section, "tls", BOOLEAN, vault, True)
+    tls = references.value(section, "tls", BOOLEAN, secrets, True)
     mechanism = None
     if "mechanism" in section:
-        mechanism = references.value(section, "mechanism", _MECHANISM, vault)
+        mechanism = references.value(section, "mechanism", _MECHANISM, secrets)
     _check(section, tls, mechanism)
-    files = _Files(section, base, vault)
+    files = _Files(section, base, secrets)
     protocol = ("SASL_" if mechanism else "") + ("SSL" if tls else "PLAINTEXT")
     lines = Lines({"security.protocol": protocol}).under(_trust(files)).under(_own(section, files))
     if mechanism is Mechanism.OAUTHBEARER:
@@ -100,10 +100,10 @@ def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
 class _Files:
     """PEM files that the section names."""
 
-    def __init__(self, section: Section, base: Path, vault: Vault) -> None:
+    def __init__(self, section: Section, base: Path, secrets: SecretReader) -> None:
         self._section = section
         self._base = base
-        self._vault = vault
+        self._secrets = secrets
 
     def read(self, key: str) -> tuple[str, str]:
         """The file under `key`: its path as written, and a reference to what it holds."""
@@ -111,7 +111,7 @@ class _Files:
         if not references.refers(self._section, key):
             path = str(from_base(self._base, given))
             return path, self._held(key, path, path)
-        found = references.reveal(self._section, key, given, self._vault)
+        found = references.reveal(self._section, key, given, self._secrets)
         if _PEM in found:
             self._section.report("found what a file holds, expected its path", _PATH, key)
             return given, given
@@ -124,7 +124,7 @@ class _Files:
         a secret that was put in the wrong place."""
         reference = f"${{file:{path}}}"
         try:
-            text = self._vault.reveal(reference).text
+            text = self._secrets.reveal(reference).text
         except ConfigError as error:
             self._section.report(error.what.replace(path, told), error.remedy, key)
             return reference

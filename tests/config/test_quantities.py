@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evergrid.config.amounts import memory, moment, spell_bytes, spell_moment
+from evergrid.config.quantities import memory, moment, spell_bytes, spell_moment
 
 MEMORY = memory(2**10, 2**40)
 MOMENT = moment(0, 3_600_000, "10s")

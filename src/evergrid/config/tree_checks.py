@@ -1,6 +1,6 @@
 """Every key a configuration can have, in the shape of the file.
 
-One place, because three readers need it: the search for unknown keys, the merge of a
+One location, because three readers need it: the search for unknown keys, the merge of a
 file over the defaults, and the match of environment variables.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from evergrid.config.document import SLIPS, Branch, Node, Scalar
 from evergrid.config.problems import Path, Problems, quoted, suggestion
+from evergrid.config.yaml_tree import SLIPS, MapNode, Node, ScalarNode
 
 
 class Leaf(msgspec.Struct, frozen=True):
@@ -126,7 +126,7 @@ KEYS = Fixed(
 )
 
 
-def children(node: Branch, shape: Shape) -> Iterator[tuple[str, Node, Shape]]:
+def children(node: MapNode, shape: Shape) -> Iterator[tuple[str, Node, Shape]]:
     """The entries of `node` that `shape` knows, each with its own shape."""
     for key, child in node.entries.items():
         if isinstance(shape, Named):
@@ -136,8 +136,8 @@ def children(node: Branch, shape: Shape) -> Iterator[tuple[str, Node, Shape]]:
 
 
 def without_strays(
-    node: Branch, problems: Problems, shape: Shape = KEYS, path: Path = ()
-) -> Branch:
+    node: MapNode, problems: Problems, shape: Shape = KEYS, path: Path = ()
+) -> MapNode:
     """`node` without words that stand alone where secrets stand, each reported without its name.
 
     YAML makes two entries of `password: hunter2,secret` between brackets, and the second one is
@@ -148,25 +148,25 @@ def without_strays(
     may_tell = path[:1] == ("kafka",) or path == ("spark", "settings")
     entries: dict[str, Node] = {}
     for key, child in node.entries.items():
-        if may_tell and key not in known and isinstance(child, Scalar) and child.null:
+        if may_tell and key not in known and isinstance(child, ScalarNode) and child.null:
             remedy = f'{SLIPS} Write "" where an empty one is meant.'
-            problems.add(child.place, path, "found a key without a value", remedy)
-        elif key in shapes and isinstance(child, Branch):
+            problems.add(child.location, path, "found a key without a value", remedy)
+        elif key in shapes and isinstance(child, MapNode):
             entries[key] = without_strays(child, problems, shapes[key], (*path, key))
         else:
             entries[key] = child
-    return Branch(node.place, entries)
+    return MapNode(node.location, entries)
 
 
 def report_unknown(node: Node, problems: Problems, shape: Shape = KEYS, path: Path = ()) -> None:
     """Report every key that nobody would read, with the key it was probably meant to be."""
-    if not isinstance(node, Branch):
+    if not isinstance(node, MapNode):
         return
     if isinstance(shape, Fixed):
         for key in (key for key in node.entries if key not in shape.keys):
             remedy = suggestion(key, shape.keys, f"Known here: {', '.join(shape.keys)}.")
             problems.add(
-                node.entries[key].place, (*path, key), f"unknown key {quoted(key)}", remedy
+                node.entries[key].location, (*path, key), f"unknown key {quoted(key)}", remedy
             )
     for key, child, child_shape in children(node, shape):
         report_unknown(child, problems, child_shape, (*path, key))
@@ -178,11 +178,11 @@ def merge(base: Node, over: Node, shape: Shape = KEYS) -> Node:
     A section left empty says nothing in a section of ours, and "none" where the user
     names things: `joins:` alone means no joins.
     """
-    if isinstance(over, Scalar) and over.null and isinstance(base, Branch):
-        return Branch(over.place) if isinstance(shape, Named) else base
-    if not (isinstance(shape, Fixed) and isinstance(base, Branch) and isinstance(over, Branch)):
+    if isinstance(over, ScalarNode) and over.null and isinstance(base, MapNode):
+        return MapNode(over.location) if isinstance(shape, Named) else base
+    if not (isinstance(shape, Fixed) and isinstance(base, MapNode) and isinstance(over, MapNode)):
         return over
     merged = dict(base.entries)
     for key, child, child_shape in children(over, shape):
         merged[key] = merge(merged[key], child, child_shape) if key in merged else child
-    return Branch(over.place, merged)
+    return MapNode(over.location, merged)

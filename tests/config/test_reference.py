@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from evergrid.config import Settings
-from evergrid.config.keys import KEYS, Fixed, Named, Shape
+from evergrid.config.tree_checks import KEYS, Fixed, Named, Shape
 
 Load = Callable[..., Settings]
 
