@@ -2,33 +2,82 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterable
+from typing import Annotated
 
-from evergrid.config.lists import listed
+import msgspec
+
+from evergrid.config.declaration import Key
+from evergrid.config.quantities import AGE, duration
 from evergrid.config.section import Section
-from evergrid.config.settings import Control
-from evergrid.config.values import AGE, TOPIC, TOPIC_PATTERN, duration, whole
+from evergrid.config.values import TOPIC, TOPIC_PATTERN, whole
 
 # What follows a topic's name in the names of its later versions.
 _VERSION = "[._-]*"
 
 
-def read_control(section: Section, topics: Iterable[str], prefix: str) -> Control:
-    """`topics` are the sources'; `prefix` is that of Evergrid's own topics.
+class Control(msgspec.Struct, frozen=True):
+    """Change sources' topics and joins' types while people watch: docs/control.md."""
 
-    Without a list of allowed topics, the sources' own and those that are called like a later
-    version of them may be asked for.
-    """
+    topic: Annotated[
+        str,
+        Key(
+            TOPIC,
+            "where control messages are read from, the first one first; made when it is missing",
+            "evergrid-control",
+        ),
+    ]
+    allow: Annotated[
+        tuple[str, ...],
+        Key(
+            TOPIC_PATTERN,
+            "which topics control messages may name",
+            unset="the sources' own topics, and those called like a later version of them: "
+            "`users_v2`, `users.new`, `users-2`",
+            is_list=True,
+        ),
+    ]
+    grace_seconds: Annotated[
+        int | None,
+        Key(
+            AGE,
+            "how long what a replaced generation left is kept, so that going back is quick; "
+            "`never`: it is kept as long as there is room",
+            "15m",
+            name="grace",
+        ),
+    ]
+    drain_seconds: Annotated[
+        int,
+        Key(
+            duration(1, 3600, "10s"),
+            "how long a replaced generation's queries still run, for gateways that are late",
+            "10s",
+            name="drain",
+        ),
+    ]
+    generations: Annotated[
+        int,
+        Key(
+            whole(2, 20),
+            "how many there may be at a time: the current one, one that is coming, replaced ones",
+            "3",
+        ),
+    ]
+
+    def allows(self, topic: str) -> bool:
+        return any(fnmatch.fnmatchcase(topic, pattern) for pattern in self.allow)
+
+
+def read_control(section: Section, topics: Iterable[str], prefix: str) -> Control:
+    """`topics` are the sources'; `prefix` is that of Evergrid's own topics."""
     sources = tuple(dict.fromkeys(topics))
-    topic = section.value("topic", TOPIC)
-    if topic in sources or (prefix and topic.startswith(f"{prefix}.")):
-        owner = "a source's topic" if topic in sources else f"one of Evergrid's own ({prefix}.*)"
-        section.report(f"found '{topic}', {owner}", "Name a topic of its own.", "topic")
     versions = tuple(name + ending for name in sources for ending in ("", _VERSION))
-    return Control(
-        topic=topic,
-        allow=listed(section, "allow", TOPIC_PATTERN) if "allow" in section else versions,
-        grace_seconds=section.value("grace", AGE),
-        drain_seconds=section.value("drain", duration(1, 3600, "10s")),
-        generations=section.value("generations", whole(2, 20)),
-    )
+    allow = section.field(Control, "allow")
+    control = section.read(Control, allow=versions if allow is None else allow)
+    if control.topic in sources or (prefix and control.topic.startswith(f"{prefix}.")):
+        is_source = control.topic in sources
+        owner = "a source's topic" if is_source else f"one of Evergrid's own ({prefix}.*)"
+        section.report(f"found '{control.topic}', {owner}", "Name a topic of its own.", "topic")
+    return control

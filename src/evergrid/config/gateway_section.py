@@ -3,56 +3,113 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-from evergrid.config.lists import listed
-from evergrid.config.quantities import memory, moment
+import msgspec
+
+from evergrid.config.declaration import Group, Key
+from evergrid.config.quantities import duration, in_seconds, memory, short_duration
 from evergrid.config.section import Section
-from evergrid.config.settings import Gateway, GatewayLimits, Tls
-from evergrid.config.values import BOOLEAN, FILE, duration, from_base, whole
-from evergrid.config.web_addresses import ASKED_FOR, HIGHEST_PORT, LISTEN, ORIGIN
+from evergrid.config.values import BOOLEAN, FILE_PATH, whole
+from evergrid.config.web_addresses import HIGHEST_PORT, HOST, LISTEN, ORIGIN
 
 KEY_FILE = "keys.yaml"
 
-
-def read_gateway(section: Section, base: Path, data_dir: Path) -> Gateway:
-    """The gateway's settings; relative paths start from `base`, as everywhere."""
-    return Gateway(
-        host=section.value("host", LISTEN),
-        port=section.value("port", whole(0, HIGHEST_PORT)),
-        hosts=listed(section, "hosts", ASKED_FOR),
-        origins=listed(section, "origins", ORIGIN),
-        tls=_read_tls(section.section("tls"), base),
-        behind_proxy=section.value("behind_proxy", BOOLEAN),
-        keys=_file(section, "keys", base) if "keys" in section else data_dir / KEY_FILE,
-        table_bytes=section.value("memory_per_table", memory(2**20, 2**40)),
-        frame_interval_ms=section.value("frame_interval", moment(1, 10_000, "25ms")),
-        linger_seconds=section.value("linger", moment(0, 3_600_000, "10s")) / 1000,
-        limits=_read_limits(section.section("limits")),
-    )
+_MANY = whole(1, 1_000_000)
 
 
-def _read_tls(section: Section, base: Path) -> Tls | None:
-    if not section.names:
-        return None
-    return Tls(certificate=_file(section, "certificate", base), key=_file(section, "key", base))
+class Tls(msgspec.Struct, frozen=True):
+    """PEM files for https; without them the gateway serves plain http."""
+
+    certificate: Annotated[Path, Key(FILE_PATH, "the certificate with its chain")]
+    key: Annotated[Path, Key(FILE_PATH, "its private key")]
 
 
-def _file(section: Section, key: str, base: Path) -> Path:
-    return from_base(base, section.value(key, FILE))
+class GatewayLimits(msgspec.Struct, frozen=True):
+    """What one client, one key and all of them together may ask of a gateway."""
+
+    # A login and a filter of a few conditions must fit.
+    message_bytes: Annotated[
+        int, Key(whole(1024, 1024 * 1024), "size of one message from a client", "16384")
+    ]
+    messages_per_second: Annotated[
+        int, Key(whole(1, 10_000), "from one connection; twice as many in a burst", "50")
+    ]
+    windows_per_connection: Annotated[
+        int, Key(whole(1, 10_000), "open windows of one connection", "64")
+    ]
+    window_rows: Annotated[int, Key(whole(1, 100_000), "rows of one window", "5000")]
+    connections: Annotated[int, Key(_MANY, "connections in total", "5000")]
+    connections_per_key: Annotated[int, Key(_MANY, "connections of one key", "2500")]
+    strangers: Annotated[int, Key(_MANY, "connections that have not logged in", "100")]
+    login_seconds: Annotated[
+        int, Key(duration(1, 60, "5s"), "how long they have to log in", "5s", name="login")
+    ]
+    views: Annotated[int, Key(_MANY, "different views at a time", "500")]
+    exports: Annotated[int, Key(whole(1, 1000), "large downloads at a time", "4")]
 
 
-def _read_limits(section: Section) -> GatewayLimits:
-    many = whole(1, 1_000_000)
-    return GatewayLimits(
-        # A login and a filter of a few conditions must fit.
-        message_bytes=section.value("message_bytes", whole(1024, 1024 * 1024)),
-        messages_per_second=section.value("messages_per_second", whole(1, 10_000)),
-        windows_per_connection=section.value("windows_per_connection", whole(1, 10_000)),
-        window_rows=section.value("window_rows", whole(1, 100_000)),
-        connections=section.value("connections", many),
-        connections_per_key=section.value("connections_per_key", many),
-        strangers=section.value("strangers", many),
-        login_seconds=section.value("login", duration(1, 60, "5s")),
-        views=section.value("views", many),
-        exports=section.value("exports", whole(1, 1000)),
-    )
+class Gateway(msgspec.Struct, frozen=True):
+    """Who may look at the tables, from where, and how much they may ask for; docs/security.md."""
+
+    host: Annotated[
+        str,
+        Key(
+            LISTEN,
+            "where it listens; beyond this machine only with `tls` or `behind_proxy`; `0.0.0.0` "
+            "and `::` are all addresses of this machine",
+            "127.0.0.1",
+        ),
+    ]
+    port: Annotated[int, Key(whole(0, HIGHEST_PORT), "the port there; 0: any free one", "8080")]
+    hosts: Annotated[
+        tuple[str, ...],
+        Key(HOST, "other names by which browsers may address it", "[]", is_list=True),
+    ]
+    origins: Annotated[
+        tuple[str, ...],
+        Key(ORIGIN, "other sites whose pages may send requests to it", "[]", is_list=True),
+    ]
+    tls: Annotated[Tls | None, Group(Tls, is_optional=True)]
+    behind_proxy: Annotated[
+        bool, Key(BOOLEAN, "whether a proxy in front of it serves https", "false")
+    ]
+    keys: Annotated[
+        Path,
+        Key(
+            FILE_PATH, "the file that `evergrid key` writes", unset="`keys.yaml` inside `data_dir`"
+        ),
+    ]
+    table_bytes: Annotated[
+        int,
+        Key(
+            memory(2**20, 2**40),
+            "memory of one table; one that needs more drops its oldest rows",
+            "2g",
+            name="memory_per_table",
+        ),
+    ]
+    frame_interval_ms: Annotated[
+        int,
+        Key(
+            short_duration(1, 10_000, "25ms"),
+            "changes within it reach the viewers together",
+            "25ms",
+            name="frame_interval",
+        ),
+    ]
+    linger_seconds: Annotated[
+        float,
+        Key(
+            in_seconds(short_duration(0, 3_600_000, "10s")),
+            "how long a view stays after its last viewer left",
+            "10s",
+            name="linger",
+        ),
+    ]
+    limits: GatewayLimits
+
+
+def read_gateway(section: Section, data_dir: Path) -> Gateway:
+    """The gateway's settings; its key file is in `data_dir` unless the section names one."""
+    return section.read(Gateway, keys=section.field(Gateway, "keys") or data_dir / KEY_FILE)

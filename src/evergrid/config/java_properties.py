@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from evergrid.config.problems import Location, Path, Problems
-from evergrid.config.tree_checks import KEYS, Fixed, Leaf, Properties, Shape
-from evergrid.config.yaml_tree import MapNode, Node, ScalarNode, is_unicode
+from evergrid.config.problems import KeyPath, Location, Problems
+from evergrid.config.yaml_tree import MapNode, ScalarNode, is_unicode
 
 _BLANK = " \t\f"
 _PARTS = re.compile(r"((?:[^\\=: \t\f]|\\.)*)([ \t\f]*[=:]?[ \t\f]*)(.*)", re.DOTALL)
@@ -34,25 +33,8 @@ class _Line(msgspec.Struct, frozen=True):
     value: str
 
 
-def spread(tree: MapNode, problems: Problems) -> MapNode:
-    """`tree` with a mapping wherever lines were pasted for one."""
-    found = _spread(tree, KEYS, (), problems)
-    return found if isinstance(found, MapNode) else tree
-
-
-def _spread(node: Node, shape: Shape, path: Path, problems: Problems) -> Node:
-    if isinstance(shape, Properties) and isinstance(node, ScalarNode) and not node.null:
-        return _mapping(node, path, problems)
-    if not (isinstance(shape, Fixed) and isinstance(node, MapNode)):
-        return node
-    entries = {
-        key: _spread(child, shape.keys.get(key, Leaf()), (*path, key), problems)
-        for key, child in node.entries.items()
-    }
-    return MapNode(node.location, entries)
-
-
-def _mapping(node: ScalarNode, path: Path, problems: Problems) -> MapNode:
+def parse_properties(node: ScalarNode, path: KeyPath, problems: Problems) -> MapNode:
+    """The mapping that pasted lines stand for."""
     if not node.literal:  # YAML has made one line of them
         remedy = "Write one 'key: value' to a line, indented under this key; or paste the lines of "
         remedy += f"a .properties file after '{path[-1]}: |'."
@@ -76,7 +58,7 @@ def _mapping(node: ScalarNode, path: Path, problems: Problems) -> MapNode:
     return MapNode(node.location, entries)
 
 
-def _value(line: _Line, location: Location, path: Path, problems: Problems) -> ScalarNode:
+def _value(line: _Line, location: Location, path: KeyPath, problems: Problems) -> ScalarNode:
     # Kafka's Java client takes away the blanks that Java leaves at the end of a value.
     text = _plain(line.value).rstrip(_BLANK)
     if _HALF_ESCAPE.search(line.value) or not is_unicode(text):

@@ -3,21 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 import msgspec
 
+from evergrid.config.declaration import Key, Named
 from evergrid.config.join_columns import join_columns, named_columns
 from evergrid.config.section import Section, described
 from evergrid.config.source_section import report_float_key
-from evergrid.config.values import JOINED_COLUMN, SOURCE, TABLE, Value, choice, one_of, whole
+from evergrid.config.values import (
+    JOINED_COLUMN,
+    SOURCE,
+    TABLE,
+    Value,
+    choice,
+    one_of,
+    text_value,
+    whole,
+)
 from evergrid.config.yaml_tree import ListNode, MapNode, ScalarNode
 from evergrid.model.join import MOST_PAIRS, History, Join, JoinColumn, JoinType, Side
 from evergrid.model.source import Source
 from evergrid.model.types import FieldType
 
-HISTORY = whole(1, 1_000_000_000)
-PAIRS = whole(1, 1_000_000)
-_TYPE = choice(JoinType)
+_HISTORY = whole(1, 1_000_000_000)
+_NO_LIMIT = "no limit: as far back as the table's retention"
+_A_SOURCE = text_value(bool, "a source", "")
+_A_FIELD = text_value(bool, "a field; both of exactly the same type", "")
+
+
+class HistoryKeys(msgspec.Struct, frozen=True):
+    """How many of a key's latest messages the join looks back on."""
+
+    left: Annotated[int | None, Key(_HISTORY, "messages of the left side", unset=_NO_LIMIT)]
+    right: Annotated[
+        int | None,
+        Key(_HISTORY, "messages of the right side; for a left join always 1", unset=_NO_LIMIT),
+    ]
+
+
+class JoinKeys(msgspec.Struct, frozen=True):
+    """Two sources with a common key."""
+
+    table: Annotated[str, Key(TABLE, "the table that shows the result", unset="the join's name")]
+    type: Annotated[JoinType, Key(choice(JoinType), "which rows are paired; docs/joins.md", "left")]
+    left: Annotated[str, Key(_A_SOURCE, "the left source")]
+    right: Annotated[str, Key(_A_SOURCE, "the right source, another one than the left")]
+    left_key: Annotated[
+        str, Key(_A_FIELD, "the field of the left source that is compared", unset="its `key`")
+    ]
+    right_key: Annotated[
+        str, Key(_A_FIELD, "the field of the right source that is compared", unset="its `key`")
+    ]
+    columns: Annotated[
+        Mapping[str, str],
+        Named(
+            Key(text_value(bool, "source.field", ""), "the field that a column shows"),
+            "the columns of the result as `{shown_name: source.field}` or `[source.field]`; "
+            "without it all columns of both sides",
+        ),
+    ]
+    history: HistoryKeys
+    pairs: Annotated[
+        int,
+        Key(
+            whole(1, 1_000_000),
+            "rows of an inner join that one message may make, the newest first",
+            str(MOST_PAIRS),
+        ),
+    ]
 
 
 def read_joins(section: Section, sources: Mapping[str, Source | None]) -> dict[str, Join]:
@@ -27,12 +81,12 @@ def read_joins(section: Section, sources: Mapping[str, Source | None]) -> dict[s
 
 
 def _read_join(section: Section, sources: Mapping[str, Source | None]) -> Join:
-    before = len(section.problems)
-    kind = section.value("type", _TYPE, JoinType.LEFT)
+    name, before = section.path[-1], len(section.problems)
+    kind = section.field(JoinKeys, "type")
     type_is_known = len(section.problems) == before
     join = Join(
-        name=section.path[-1],
-        table=section.value("table", TABLE, section.path[-1]),
+        name=name,
+        table=section.field(JoinKeys, "table") or name,
         type=kind,
         left=section.value("left", one_of(sources, "a source:")),
         right=section.value("right", one_of(sources, "a source:")),
@@ -40,7 +94,7 @@ def _read_join(section: Section, sources: Mapping[str, Source | None]) -> Join:
         right_key="",
         history=_read_history(section.section("history"), kind if type_is_known else None),
         columns=(),
-        pairs=section.value("pairs", PAIRS, MOST_PAIRS),
+        pairs=section.field(JoinKeys, "pairs"),
     )
     if join.left and join.left == join.right:
         section.report(
@@ -58,15 +112,14 @@ def _read_join(section: Section, sources: Mapping[str, Source | None]) -> Join:
 
 def _read_history(section: Section, kind: JoinType | None) -> History:
     """`kind` is None when the type is not known, and with it what the right side may be."""
-    left = section.value("left", HISTORY) if "left" in section else None
-    right = section.value("right", HISTORY) if "right" in section else None
-    if kind is JoinType.LEFT and right not in (None, 1):
+    given = section.read(HistoryKeys)
+    if kind is JoinType.LEFT and given.right not in (None, 1):
         section.report(
-            f"found '{right}', but a left join looks at the one latest row of its right side",
+            f"found '{given.right}', but a left join looks at the one latest row of its right side",
             "Remove this key, or choose the type asof or inner.",
             "right",
         )
-    return History(left, None if kind is JoinType.LEFT else right)
+    return History(given.left, None if kind is JoinType.LEFT else given.right)
 
 
 def _with_keys(section: Section, join: Join, left: Source, right: Source) -> Join:
@@ -131,9 +184,7 @@ def _listed(
     reference: Value[str],
     known: Mapping[str, tuple[Side, str]],
 ) -> tuple[tuple[Side, str], ...]:
-    """The fields of a list; each entry is reported by its number, as YAML counts: from 0."""
-    entries = MapNode(node.location, {str(i): item for i, item in enumerate(node.items)})
-    listing = Section(entries, (*section.path, "columns"), section.problems)
+    listing = section.items("columns", node)
     fields: dict[tuple[Side, str], str] = {}
     for number in listing.names:
         name = listing.value(number, reference)

@@ -1,105 +1,103 @@
-"""The `kafka` section: the clusters, with secrets put in where the values refer to them."""
+"""The `kafka` section: the clusters, with references in place of the secrets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from evergrid.config import references
-from evergrid.config.kafka_security import Lines, read_security
+from evergrid.config.connection import Connection, ConnectionTemplate, Kafka
+from evergrid.config.declaration import Group, Key, Properties
+from evergrid.config.kafka_security import ClientProperties, SecurityKeys, read_security
 from evergrid.config.secrets import LOCATION, SecretReader
-from evergrid.config.section import Section
-from evergrid.config.settings import Connection, ConnectionTemplate, Kafka
-from evergrid.config.values import BOOTSTRAP, PROPERTY, PROPERTY_VALUE, from_base
+from evergrid.config.section import Section, from_base
+from evergrid.config.values import BOOTSTRAP, PROPERTY
 from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.errors import ConfigError
 
-_MAPS = ("properties", "java", "python")
+_BOOTSTRAP_HELP = "where the brokers are"
+_DEFAULT_BOOTSTRAP = "127.0.0.1:9092"
 _LIBRARY = "ssl.engine.location"  # no file of ours: it is looked for as the system does
 _PROBE = "probe"  # librdkafka's word for looking itself
 
 
+def _client_properties(help: str) -> Properties:  # noqa: A002
+    own_key = "the brokers' addresses have a key of their own", "Set 'bootstrap' instead."
+    return Properties(help, PROPERTY, reserved={"bootstrap.servers": own_key}, is_lower=True)
+
+
+class ConnectionKeys(msgspec.Struct, frozen=True):
+    """Another cluster; each key given here replaces the common one as a whole."""
+
+    bootstrap: Annotated[str, Key(BOOTSTRAP, _BOOTSTRAP_HELP, unset="`kafka.bootstrap`")]
+    security: Annotated[SecurityKeys, Group(SecurityKeys, is_optional=True)]
+    properties: Annotated[
+        Mapping[str, str],
+        _client_properties(
+            "client properties by the names of the Java client, translated for the Python client; "
+            "lines of a .properties file can be pasted after `properties: |`"
+        ),
+    ]
+    java: Annotated[
+        Mapping[str, str], _client_properties("what only the Java client inside Spark knows")
+    ]
+    python: Annotated[
+        Mapping[str, str], _client_properties("what only the Python client (librdkafka) knows")
+    ]
+
+
+class KafkaKeys(ConnectionKeys, frozen=True):
+    """The clusters of the source topics, of the control topic and of Evergrid's own topics."""
+
+    bootstrap: Annotated[str, Key(BOOTSTRAP, _BOOTSTRAP_HELP, _DEFAULT_BOOTSTRAP)]
+    source: Annotated[
+        ConnectionKeys, Group(ConnectionKeys, "the source topics' cluster, where it is another")
+    ]
+    control: Annotated[
+        ConnectionKeys,
+        Group(ConnectionKeys, "the control topic's cluster, where it is another"),
+    ]
+    internal: Annotated[
+        ConnectionKeys, Group(ConnectionKeys, "Evergrid's own topics' cluster, where it is another")
+    ]
+
+
 class _Given(msgspec.Struct, frozen=True):
-    """What one section says, as it stands there; None where it says nothing."""
+    """What one section says, with its references; None where it says nothing."""
 
     bootstrap: str | None
-    security: Lines | None
-    maps: Mapping[str, Mapping[str, str] | None]
+    security: ClientProperties | None
+    properties: Mapping[str, str] | None
+    java: Mapping[str, str] | None
+    python: Mapping[str, str] | None
 
 
-class _Reader:
-    """Reads connections; what a reference stands for is looked at, and left where it is."""
-
-    def __init__(self, base: Path, secrets: SecretReader) -> None:
-        self._base = base
-        self.secrets = secrets
-
-    def read(self, section: Section) -> _Given:
-        security = section.section("security")
-        return _Given(
-            bootstrap=self._bootstrap(section) if "bootstrap" in section else None,
-            security=self._security(security) if "security" in section else None,
-            maps={
-                kind: self._map(section.section(kind)) if kind in section else None
-                for kind in _MAPS
-            },
-        )
-
-    def _bootstrap(self, section: Section) -> str:
-        found = references.value(section, "bootstrap", BOOTSTRAP, self.secrets)
-        node = section.node("bootstrap")
-        return node.text if isinstance(node, ScalarNode) else found
-
-    def _security(self, section: Section) -> Lines:
-        self._look(section)
-        self._look(section.section("extensions"))
-        return read_security(section, self._base, self.secrets)
-
-    def _look(self, section: Section) -> None:
-        for key in section.names:
-            node = section.node(key)
-            if isinstance(node, ScalarNode):
-                references.reveal(section, key, node.text, self.secrets)
-
-    def _map(self, section: Section) -> dict[str, str]:
-        return {name: self._property(section, name) for name in section.names}
-
-    def _property(self, section: Section, name: str) -> str:
-        section.read(name, name, PROPERTY)
-        if name == "bootstrap.servers":
-            remedy = "Set 'bootstrap' instead."
-            section.report("the brokers' addresses have a key of their own", remedy, name)
-        text = section.value(name, PROPERTY_VALUE)
-        references.reveal(section, name, text, self.secrets)
-        is_path = name.endswith(LOCATION) and name != _LIBRARY and text not in ("", _PROBE)
-        return self._path(text) if is_path and not references.refers(section, name) else text
-
-    def _path(self, text: str) -> str:
-        """A path from where the file is, in which nothing looks like a reference."""
-        return str(from_base(self._base, text)).replace("${", "$${")
-
-
-def read_kafka(section: Section, base: Path, secrets: SecretReader) -> Kafka:
+def read_kafka(section: Section, secrets: SecretReader) -> Kafka:
     """The three connections; each takes from the common keys what its own section leaves out."""
-    reader = _Reader(base, secrets)
-    common = reader.read(section)
+    common = _read(section, secrets)
     return Kafka(
         **{
-            name: _connection(section.section(name), reader, common)
+            name: _connection(section.section(name), common, secrets)
             for name in ("source", "control", "internal")
         }
     )
 
 
-def _connection(section: Section, reader: _Reader, common: _Given) -> Connection:
-    name, own = section.path[-1], reader.read(section)
-    lines = own.security or common.security or Lines()
-    chosen = lines.under(Lines(**{kind: _chosen(own, common, kind) for kind in _MAPS}))
+def _connection(section: Section, common: _Given, secrets: SecretReader) -> Connection:
+    name, own = section.path[-1], _read(section, secrets)
+    security = own.security or common.security or ClientProperties()
+    chosen = security.under(
+        ClientProperties(
+            _first(own.properties, common.properties),
+            _first(own.java, common.java),
+            _first(own.python, common.python),
+        )
+    )
     template = ConnectionTemplate(
-        reader=reader.secrets,
-        bootstrap=own.bootstrap or common.bootstrap or "",
+        reader=secrets,
+        bootstrap=own.bootstrap or common.bootstrap or _DEFAULT_BOOTSTRAP,
         properties=chosen.properties,
         java=chosen.java,
         python=chosen.python,
@@ -112,6 +110,47 @@ def _connection(section: Section, reader: _Reader, common: _Given) -> Connection
         return Connection(name, "")
 
 
-def _chosen(own: _Given, common: _Given, kind: str) -> Mapping[str, str]:
-    mine = own.maps[kind]
-    return (common.maps[kind] or {}) if mine is None else mine
+def _first(own: Mapping[str, str] | None, common: Mapping[str, str] | None) -> Mapping[str, str]:
+    return (common or {}) if own is None else own
+
+
+def _read(section: Section, secrets: SecretReader) -> _Given:
+    """What a reference stands for is looked at, and the reference stays where it is."""
+    return _Given(
+        bootstrap=_bootstrap(section, secrets) if "bootstrap" in section else None,
+        security=_security(section, secrets) if "security" in section else None,
+        properties=_properties(section, "properties", secrets),
+        java=_properties(section, "java", secrets),
+        python=_properties(section, "python", secrets),
+    )
+
+
+def _bootstrap(section: Section, secrets: SecretReader) -> str:
+    found = references.value(section, "bootstrap", BOOTSTRAP, secrets)
+    node = section.node("bootstrap")
+    return node.text if isinstance(node, ScalarNode) else found
+
+
+def _security(section: Section, secrets: SecretReader) -> ClientProperties:
+    security = section.section("security")
+    for checked in (security, security.section("extensions")):
+        for key in checked.names:
+            node = checked.node(key)
+            if isinstance(node, ScalarNode):
+                references.reveal(checked, key, node.text, secrets)
+    return read_security(security, secrets)
+
+
+def _properties(section: Section, kind: str, secrets: SecretReader) -> dict[str, str] | None:
+    """What is given under `kind`; paths start from where the file is."""
+    if kind not in section:
+        return None
+    below = section.section(kind)
+    properties: dict[str, str] = section.field(ConnectionKeys, kind)
+    for name, text in properties.items():
+        references.reveal(below, name, text, secrets)
+        is_path = name.endswith(LOCATION) and name != _LIBRARY and text not in ("", _PROBE)
+        if is_path and not references.refers(below, name):
+            # In a path nothing is a reference.
+            properties[name] = str(from_base(section.base, text)).replace("${", "$${")
+    return properties

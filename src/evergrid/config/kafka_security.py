@@ -9,16 +9,24 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from evergrid.config import references
+from evergrid.config.declaration import Key, Named
 from evergrid.config.problems import quoted
 from evergrid.config.sasl import Mechanism, login
 from evergrid.config.secrets import EXTENSIONS, SecretReader, extensions
-from evergrid.config.section import Section
-from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, Value, from_base
+from evergrid.config.section import Section, from_base
+from evergrid.config.values import (
+    BOOLEAN,
+    FILE,
+    PROPERTY_VALUE,
+    TEXT_VALUE,
+    choice,
+    text_value,
+)
 from evergrid.model.errors import ConfigError
 
 _PEM = "-----BEGIN"
@@ -29,44 +37,84 @@ _CLIENT = ("token_url", "client_id", "client_secret")
 _TOKEN = (*_CLIENT, "scope", "extensions", "token_ca")
 
 
-class Lines(msgspec.Struct, frozen=True):
+class ClientProperties(msgspec.Struct, frozen=True):
     """Properties for both clients, in Java's words, and for each alone; secrets by reference."""
 
     properties: Mapping[str, str] = {}
     java: Mapping[str, str] = {}
     python: Mapping[str, str] = {}
 
-    def under(self, other: Lines) -> Lines:
+    def under(self, other: ClientProperties) -> ClientProperties:
         """Both; what `other` says wins."""
-        return Lines(
+        return ClientProperties(
             {**self.properties, **other.properties},
             {**self.java, **other.java},
             {**self.python, **other.python},
         )
 
 
-_MECHANISM: Value[Mechanism] = Value(
-    lambda text: Mechanism(text.upper()),
-    f"one of {', '.join(mechanism.value for mechanism in Mechanism)}",
-    "Choose one of these.",
-    Mechanism.PLAIN,
-    tuple(mechanism.value for mechanism in Mechanism),
-)
-_TEXT = Value(PROPERTY_VALUE.read, PROPERTY_VALUE.expected, "Write the value itself.", "")
+_MECHANISM = choice(Mechanism, lambda text: Mechanism(text.upper()))
+_TOKEN_URL = text_value(TEXT_VALUE.accepts, TEXT_VALUE.expected, TEXT_VALUE.remedy)
+_WITH_PASSWORD = "must be given for `PLAIN` and `SCRAM`"
+_WITH_TOKEN = "must be given for `OAUTHBEARER`"
 
 
-def read_security(section: Section, base: Path, secrets: SecretReader) -> Lines:
+class SecurityKeys(msgspec.Struct, frozen=True):
+    """How to get into a secured cluster; docs/security.md has examples."""
+
+    tls: Annotated[bool, Key(BOOLEAN, "whether connections are encrypted", "true")]
+    ca: Annotated[
+        str | None,
+        Key(
+            FILE,
+            "PEM file: who signs the brokers' certificates",
+            unset="what the system trusts, and for Spark what Java does (its `cacerts`)",
+        ),
+    ]
+    certificate: Annotated[
+        str | None, Key(FILE, "PEM file: a certificate to show to the brokers", unset="none")
+    ]
+    key: Annotated[str | None, Key(FILE, "PEM file: its private key, in PKCS #8", unset="none")]
+    key_password: Annotated[
+        str | None, Key(TEXT_VALUE, "the private key's password", unset="none", secret=True)
+    ]
+    mechanism: Annotated[Mechanism | None, Key(_MECHANISM, "how to log in", unset="no login")]
+    user: Annotated[str | None, Key(TEXT_VALUE, "the user's name", unset=_WITH_PASSWORD)]
+    password: Annotated[
+        str | None, Key(TEXT_VALUE, "the user's password", unset=_WITH_PASSWORD, secret=True)
+    ]
+    token_url: Annotated[str | None, Key(_TOKEN_URL, "where tokens are had", unset=_WITH_TOKEN)]
+    client_id: Annotated[str | None, Key(TEXT_VALUE, "as whom, there", unset=_WITH_TOKEN)]
+    client_secret: Annotated[
+        str | None, Key(TEXT_VALUE, "with which secret", unset=_WITH_TOKEN, secret=True)
+    ]
+    scope: Annotated[str | None, Key(TEXT_VALUE, "the scope of the token", unset="none")]
+    extensions: Annotated[
+        Mapping[str, str],
+        Named(
+            Key(PROPERTY_VALUE, "its value", secret=True),
+            "what some clusters want to know beside the token: names and values",
+        ),
+    ]
+    token_ca: Annotated[
+        str | None,
+        Key(FILE, "PEM file: who signs the certificate of the token endpoint", unset="as for `ca`"),
+    ]
+
+
+def read_security(section: Section, secrets: SecretReader) -> ClientProperties:
     """The lines for what the section asks for; none when it is empty."""
     if not section.names:
-        return Lines()
-    tls = references.value(section, "tls", BOOLEAN, secrets, True)
+        return ClientProperties()
+    tls = references.value(section, "tls", BOOLEAN, secrets) if "tls" in section else True
     mechanism = None
     if "mechanism" in section:
         mechanism = references.value(section, "mechanism", _MECHANISM, secrets)
     _check(section, tls, mechanism)
-    files = _Files(section, base, secrets)
+    files = _PemFiles(section, secrets)
     protocol = ("SASL_" if mechanism else "") + ("SSL" if tls else "PLAINTEXT")
-    lines = Lines({"security.protocol": protocol}).under(_trust(files)).under(_own(section, files))
+    common = ClientProperties({"security.protocol": protocol})
+    lines = common.under(_trust(files)).under(_own(section, files))
     if mechanism is Mechanism.OAUTHBEARER:
         return lines.under(_token(section, files))
     return lines.under(_login(section, mechanism)) if mechanism else lines
@@ -97,12 +145,12 @@ def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
                 section.report("is for TLS, and tls is false", "Delete one of the two.", key)
 
 
-class _Files:
+class _PemFiles:
     """PEM files that the section names."""
 
-    def __init__(self, section: Section, base: Path, secrets: SecretReader) -> None:
+    def __init__(self, section: Section, secrets: SecretReader) -> None:
         self._section = section
-        self._base = base
+        self._base = section.base
         self._secrets = secrets
 
     def read(self, key: str) -> tuple[str, str]:
@@ -146,21 +194,21 @@ def _conversion(path: str, text: str) -> str:
     return f"Convert it: openssl pkcs8 -topk8 {plain}-in {shlex.quote(path)} -out new.key"
 
 
-def _trust(files: _Files) -> Lines:
+def _trust(files: _PemFiles) -> ClientProperties:
     if "ca" not in files:
-        return Lines()
+        return ClientProperties()
     path, held = files.read("ca")
-    return Lines(java=_store(held), python={"ssl.ca.location": path})
+    return ClientProperties(java=_store(held), python={"ssl.ca.location": path})
 
 
 def _store(held: str) -> dict[str, str]:
     return {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": held}
 
 
-def _own(section: Section, files: _Files) -> Lines:
+def _own(section: Section, files: _PemFiles) -> ClientProperties:
     """The client's own certificate."""
     if not ("certificate" in files and "key" in files):
-        return Lines()
+        return ClientProperties()
     certificate, chain = files.read("certificate")
     key, private = files.read("key")
     java = {
@@ -169,19 +217,21 @@ def _own(section: Section, files: _Files) -> Lines:
         "ssl.keystore.key": private,
     }
     both = {"ssl.key.password": _text(section, "key_password")} if "key_password" in section else {}
-    return Lines(both, java, {"ssl.certificate.location": certificate, "ssl.key.location": key})
+    return ClientProperties(
+        both, java, {"ssl.certificate.location": certificate, "ssl.key.location": key}
+    )
 
 
-def _login(section: Section, mechanism: Mechanism) -> Lines:
-    user, password = (_text(section, key) if key in section else "" for key in _USER)
-    return Lines(
+def _login(section: Section, mechanism: Mechanism) -> ClientProperties:
+    user, password = (_text(section, key) for key in _USER)
+    return ClientProperties(
         {"sasl.mechanism": mechanism.value},
         {"sasl.jaas.config": login(mechanism, {"username": user, "password": password})},
         {"sasl.username": user, "sasl.password": password},
     )
 
 
-def _token(section: Section, files: _Files) -> Lines:
+def _token(section: Section, files: _PemFiles) -> ClientProperties:
     given = {key: _text(section, key) for key in (*_CLIENT, "scope") if key in section}
     words = {"client_id": "clientId", "client_secret": "clientSecret", "scope": "scope"}
     options = {words[key]: value for key, value in given.items() if key in words}
@@ -199,7 +249,7 @@ def _token(section: Section, files: _Files) -> Lines:
         path, held = files.read("token_ca")
         options |= _store(held)
         python["https.ca.location"] = path
-    return Lines(
+    return ClientProperties(
         {
             "sasl.mechanism": Mechanism.OAUTHBEARER.value,
             "sasl.oauthbearer.token.endpoint.url": given.get("token_url", ""),
@@ -210,4 +260,4 @@ def _token(section: Section, files: _Files) -> Lines:
 
 
 def _text(section: Section, key: str) -> str:
-    return section.value(key, _TEXT)
+    return section.field(SecurityKeys, key) or ""

@@ -9,7 +9,7 @@ import msgspec
 
 from evergrid.model.errors import ConfigError
 
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 
 LONGEST_QUOTE = 80
 
@@ -28,7 +28,7 @@ class Problem(msgspec.Struct, frozen=True):
     """One thing to mend: where it stands, which key it is, what is wrong, what to do."""
 
     location: Location
-    path: Path
+    path: KeyPath
     what: str
     remedy: str
 
@@ -50,12 +50,12 @@ class Problems:
 
     def __init__(self) -> None:
         self._found: list[Problem] = []
-        self._told: set[tuple[Location, Path]] = set()
+        self._told: set[tuple[Location, KeyPath]] = set()
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def add(self, location: Location, path: Path, what: str, remedy: str) -> None:
+    def add(self, location: Location, path: KeyPath, what: str, remedy: str) -> None:
         """Note a problem, unless the same key has one: a second is mostly its consequence."""
         if (location, path) not in self._told:
             self._told.add((location, path))

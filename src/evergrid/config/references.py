@@ -12,13 +12,11 @@ from evergrid.model.errors import ConfigError
 
 T = TypeVar("T")
 
-_REFERS = "${"
-
 
 def refers(section: Section, key: str) -> bool:
     """Whether the value of `key` has a reference in it."""
     node = section.node(key)
-    return isinstance(node, ScalarNode) and _REFERS in node.text
+    return isinstance(node, ScalarNode) and "${" in node.text
 
 
 def reveal(section: Section, key: str, text: str, secrets: SecretReader) -> str:
@@ -30,13 +28,11 @@ def reveal(section: Section, key: str, text: str, secrets: SecretReader) -> str:
         return ""
 
 
-def value(
-    section: Section, key: str, kind: Value[T], secrets: SecretReader, default: T | None = None
-) -> T:
+def value(section: Section, key: str, kind: Value[T], secrets: SecretReader) -> T:
     """As `section.value`, with the secrets in place; no error repeats what they are."""
     node = section.node(key)
     if not (isinstance(node, ScalarNode) and refers(section, key)):
-        return section.value(key, kind, default)
+        return section.value(key, kind)
     found = reveal(section, key, node.text, secrets)
     if kind.accepts(found):
         return kind.read(found)

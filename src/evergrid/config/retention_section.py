@@ -1,34 +1,81 @@
-"""The names and the retention of all tables: of sources, of joins, and of the system."""
+"""The `system_tables` and `retention` sections: names and retention of all tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Annotated
 
+import msgspec
+
+from evergrid.config.declaration import Group, Key, Named
 from evergrid.config.problems import quoted, suggestion
+from evergrid.config.quantities import AGE
 from evergrid.config.section import Section
-from evergrid.config.settings import SystemTables
-from evergrid.config.values import AGE, TABLE, whole
+from evergrid.config.values import TABLE, whole
 from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.table import Retention
 
-ROWS = whole(1, 1_000_000_000)
+_ROWS = whole(1, 1_000_000_000)
+_ROWS_HELP = "how many of its newest rows a table keeps"
+_AGE_HELP = "how old its rows may get"
 # Of what was asked and done: few rows, which say something however old they are.
 _HISTORY = Retention(rows=10_000)
 
 
-def read_system_tables(section: Section) -> SystemTables:
-    return SystemTables(
-        quarantine=section.value("quarantine", TABLE),
-        control_raw=section.value("control_raw", TABLE),
-        orchestrator_status=section.value("orchestrator_status", TABLE),
-    )
+class SystemTables(msgspec.Struct, frozen=True):
+    """Names of the tables that belong to no generation."""
+
+    quarantine: Annotated[
+        str, Key(TABLE, "the table of messages that could not become rows", "quarantine")
+    ]
+    control_raw: Annotated[
+        str, Key(TABLE, "the table of control messages with their verdicts", "control_raw")
+    ]
+    orchestrator_status: Annotated[
+        str, Key(TABLE, "the table of generations", "orchestrator_status")
+    ]
 
 
-def read_table_names(root: Section) -> tuple[str, ...]:
+class DefaultRetention(msgspec.Struct, frozen=True):
+    """What a table keeps unless `tables` says otherwise."""
+
+    rows: Annotated[int | None, Key(_ROWS, _ROWS_HELP, "1000000")]
+    age: Annotated[int | None, Key(AGE, _AGE_HELP, "7d")]
+
+
+class TableRetention(msgspec.Struct, frozen=True):
+    """What one table keeps, whatever its kind."""
+
+    rows: Annotated[
+        int | None,
+        Key(
+            _ROWS,
+            _ROWS_HELP,
+            unset="`default.rows`; for `control_raw` and `orchestrator_status` `10000`",
+        ),
+    ]
+    age: Annotated[
+        int | None,
+        Key(
+            AGE,
+            _AGE_HELP,
+            unset="`default.age`; for `control_raw` and `orchestrator_status` `never`",
+        ),
+    ]
+
+
+class RetentionKeys(msgspec.Struct, frozen=True):
+    """What each table keeps: its newest rows, none older than its age."""
+
+    default: DefaultRetention
+    tables: Annotated[Mapping[str, TableRetention], Named(Group(TableRetention))] = {}
+
+
+def read_table_names(root: Section, system: SystemTables) -> tuple[str, ...]:
     """The name of every table, after reporting those that two tables want."""
     owners: dict[str, str] = {}
     names: list[str] = []
-    for section, key, table in _wanted(root):
+    for section, key, table in _wanted(root, system):
         here = ".".join((*section.path, key))
         owner = owners.setdefault(table.casefold(), here)
         if owner != here:
@@ -38,12 +85,11 @@ def read_table_names(root: Section) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _wanted(root: Section) -> Iterator[tuple[Section, str, str]]:
+def _wanted(root: Section, system: SystemTables) -> Iterator[tuple[Section, str, str]]:
     """Which section wants which table, under which key; names are checked by their readers."""
-    system = root.section("system_tables")
-    for key in system.names:
-        if isinstance(node := system.node(key), ScalarNode):
-            yield system, key, node.text
+    for key, table in msgspec.structs.asdict(system).items():
+        if table:
+            yield root.section("system_tables"), key, table
     for part in ("sources", "joins"):
         owners = root.section(part)
         for name in owners.names:
@@ -58,16 +104,16 @@ def read_retention(
 ) -> dict[str, Retention]:
     """What each table keeps: its own numbers where given, else the default ones.
 
-    The default speaks of messages; the pipeline's own history is kept otherwise.
+    The default is for tables of messages; those of the pipeline's history have their own.
     """
-    default = section.section("default")
-    common = Retention(default.value("rows", ROWS), default.value("age", AGE))
+    default = section.section("default").read(DefaultRetention)
     own = section.section("tables")
     for name in own.names:
         if name not in tables:
             remedy = suggestion(name, tables, f"Known tables: {', '.join(tables)}.")
             own.report(f"there is no table {quoted(name)}", remedy, name)
     history = (system.control_raw, system.orchestrator_status)
+    common = Retention(default.rows, default.age)
     return {
         table: _retention(own.section(table), _HISTORY if table in history else common)
         for table in dict.fromkeys(tables)
@@ -75,7 +121,8 @@ def read_retention(
 
 
 def _retention(section: Section, common: Retention) -> Retention:
+    own = section.read(TableRetention)
     return Retention(
-        rows=section.value("rows", ROWS) if "rows" in section else common.rows,
-        age_seconds=section.value("age", AGE) if "age" in section else common.age_seconds,
+        rows=own.rows if "rows" in section else common.rows,
+        age_seconds=own.age if "age" in section else common.age_seconds,
     )

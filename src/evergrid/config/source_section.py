@@ -3,15 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
+import msgspec
+
+from evergrid.config.declaration import Group, Key, Named
 from evergrid.config.problems import quoted
 from evergrid.config.section import Section
-from evergrid.config.values import COLUMN, JSON_NAME, SOURCE, START, TABLE, TOPIC, TYPE, one_of
+from evergrid.config.values import (
+    COLUMN,
+    JSON_NAME,
+    SOURCE,
+    START,
+    TABLE,
+    TOPIC,
+    TYPE,
+    one_of,
+    text_value,
+)
 from evergrid.config.yaml_tree import MapNode, ScalarNode
-from evergrid.model.source import Edge, Field, Source
-from evergrid.model.types import Kind
+from evergrid.model.source import Field, Source, Start
+from evergrid.model.types import FieldType, Kind
 
 KAFKA_TIME = "kafka"
+
+
+class FieldKeys(msgspec.Struct, frozen=True):
+    """A column: its type alone, or its type and the JSON field that it is read from."""
+
+    type: Annotated[FieldType, Key(TYPE, "the column's type")]
+    json_name: Annotated[
+        str | None,
+        Key(JSON_NAME, "the field's name in the JSON", unset="the column's name", name="from"),
+    ]
+
+
+class SourceKeys(msgspec.Struct, frozen=True):
+    """A Kafka topic with one JSON object per message."""
+
+    topic: Annotated[str, Key(TOPIC, "the Kafka topic, which no other source has")]
+    table: Annotated[
+        str, Key(TABLE, "the table that shows its messages", unset="the source's name")
+    ]
+    key: Annotated[
+        str, Key(text_value(bool, "a field, not a `float`", ""), "the field that joins look up")
+    ]
+    time: Annotated[
+        str,
+        Key(
+            text_value(bool, "kafka or a timestamp field", ""),
+            "a message's time; `kafka`: its Kafka timestamp",
+            KAFKA_TIME,
+        ),
+    ]
+    start: Annotated[Start, Key(START, "where reading starts", "earliest")]
+    fields: Annotated[
+        Mapping[str, FieldKeys],
+        Named(Group(FieldKeys, short="type"), "the columns, each with its type; at least one"),
+    ]
 
 
 def read_sources(section: Section, prefix: str) -> dict[str, Source | None]:
@@ -32,7 +81,7 @@ def read_sources(section: Section, prefix: str) -> dict[str, Source | None]:
 def _read_source(section: Section, prefix: str) -> Source | None:
     before = len(section.problems)
     name = section.path[-1]
-    topic = section.value("topic", TOPIC)
+    topic = section.field(SourceKeys, "topic")
     if prefix and topic.startswith(f"{prefix}."):
         section.report(
             f"found '{topic}', but topics that start with '{prefix}.' are Evergrid's own",
@@ -43,11 +92,11 @@ def _read_source(section: Section, prefix: str) -> Source | None:
     source = Source(
         name=name,
         topic=topic,
-        table=section.value("table", TABLE, name),
+        table=section.field(SourceKeys, "table") or name,
         fields=tuple(field for field in fields.values() if field),
         key=_read_key(section, fields),
         time_field=_read_time(section, fields),
-        start=section.value("start", START, Edge.EARLIEST),
+        start=section.field(SourceKeys, "start"),
     )
     return source if len(section.problems) == before else None
 
@@ -64,11 +113,11 @@ def _read_fields(section: Section) -> dict[str, Field | None]:
 def _read_field(section: Section, name: str) -> Field | None:
     before = len(section.problems)
     if isinstance(section.node(name), MapNode):
-        detail = section.section(name)
-        kind, json_name = detail.value("type", TYPE), detail.value("from", JSON_NAME, name)
+        keys = section.section(name).read(FieldKeys)
     else:
-        kind, json_name = section.value(name, TYPE), name
-    field = Field(name, kind, json_name="" if json_name == name else json_name)
+        keys = FieldKeys(section.value(name, TYPE), None)
+    json_name = keys.json_name or name
+    field = Field(name, keys.type, json_name="" if json_name == name else json_name)
     return field if len(section.problems) == before else None
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import msgspec
 import yaml
 
-from evergrid.config.problems import ConfigProblems, Location, Path, Problem, Problems, quoted
+from evergrid.config.problems import ConfigProblems, KeyPath, Location, Problem, Problems, quoted
 
 _STANDARD_TAGS = "tag:yaml.org,2002:"
 _NULL_TAG = "tag:yaml.org,2002:null"
@@ -95,7 +95,7 @@ class _Converter:
         self._done: dict[yaml.Node, Node] = {}
         self._open: set[yaml.Node] = set()
 
-    def convert(self, node: yaml.Node, path: Path, location: Location) -> Node:
+    def convert(self, node: yaml.Node, path: KeyPath, location: Location) -> Node:
         """`location` is the key's line: what a person looks for when a whole section is wrong."""
         if node in self._done:
             return self._done[node]
@@ -109,7 +109,7 @@ class _Converter:
         self._open.discard(node)
         return self._done[node]
 
-    def _converted(self, node: yaml.Node, path: Path, location: Location) -> Node:
+    def _converted(self, node: yaml.Node, path: KeyPath, location: Location) -> Node:
         if isinstance(node, yaml.MappingNode):
             return self._branch(node, path, location)
         if isinstance(node, yaml.SequenceNode):
@@ -122,7 +122,7 @@ class _Converter:
             )
         return self._scalar(node, path)
 
-    def _branch(self, node: yaml.MappingNode, path: Path, location: Location) -> MapNode:
+    def _branch(self, node: yaml.MappingNode, path: KeyPath, location: Location) -> MapNode:
         entries: dict[str, Node] = {}
         lines: dict[str, int] = {}
         for key_node, value_node in node.value:
@@ -144,7 +144,7 @@ class _Converter:
         return MapNode(location, entries)
 
     def _report_twice(
-        self, key: str, here: Location, first: int, path: Path, value: yaml.Node
+        self, key: str, here: Location, first: int, path: KeyPath, value: yaml.Node
     ) -> None:
         what, remedy = f"stands here twice, first on line {first}", "Remove one of the two."
         if value.tag == _NULL_TAG:  # a word alone may be a piece of a secret with commas
@@ -152,7 +152,7 @@ class _Converter:
         else:
             self._problems.add(here, (*path, key), f"the key {quoted(key)} {what}", remedy)
 
-    def _scalar(self, node: yaml.Node, path: Path) -> ScalarNode:
+    def _scalar(self, node: yaml.Node, path: KeyPath) -> ScalarNode:
         location, text = self._location(node), str(node.value)
         if not is_unicode(text):
             self._problems.add(location, path, "found half a character", "Write whole characters.")

@@ -23,7 +23,7 @@ import yaml
 from evergrid.config.problems import Problems, quoted, suggestion
 from evergrid.config.section import Section
 from evergrid.config.values import BOOLEAN, Value
-from evergrid.config.yaml_tree import ListNode, MapNode, ScalarNode, parse
+from evergrid.config.yaml_tree import ListNode, ScalarNode, parse
 from evergrid.gateway.entry.key import PREFIX, Key
 from evergrid.model.errors import ConfigError
 
@@ -123,7 +123,7 @@ def _read(text: str, origin: str) -> tuple[Key, ...]:
     section = root.section("keys")
     keys = tuple(_read_key(section.section(name), name) for name in section.names)
     for name in section.names:
-        section.read(name, name, NAME)
+        section.parse(name, name, NAME)
     _report_twins(section, keys)
     problems.raise_any()
     return keys
@@ -155,8 +155,7 @@ def _read_tables(section: Section) -> tuple[str, ...]:
     node = section.node("tables")
     if not isinstance(node, ListNode):
         return (section.value("tables", PATTERN, "*"),)
-    entries = MapNode(node.location, {str(i): item for i, item in enumerate(node.items)})
-    listing = Section(entries, (*section.path, "tables"), section.problems)
+    listing = section.items("tables", node)
     return tuple(listing.value(number, PATTERN) for number in listing.names)
 
 
