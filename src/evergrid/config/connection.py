@@ -7,11 +7,12 @@ from typing import Self
 
 import msgspec
 
+from evergrid.config.declaration import DeclaredKeys
 from evergrid.config.secrets import SecretReader, shown
 from evergrid.model.errors import ConfigError
 
 
-class Guarded(msgspec.Struct, frozen=True):
+class Guarded(DeclaredKeys, frozen=True):
     """Settings that may hold secrets: printing them, by whatever road, prints `shown()`."""
 
     def shown(self) -> Self:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable
-from typing import Annotated
 
-import msgspec
-
-from evergrid.config.declaration import Key
+from evergrid.config.declaration import DeclaredKeys, setting, setting_list
 from evergrid.config.quantities import AGE, duration
 from evergrid.config.section import Section
 from evergrid.config.values import TOPIC, TOPIC_PATTERN, whole
@@ -17,54 +14,38 @@ from evergrid.config.values import TOPIC, TOPIC_PATTERN, whole
 _VERSION = "[._-]*"
 
 
-class Control(msgspec.Struct, frozen=True):
+class Control(DeclaredKeys, frozen=True):
     """Change sources' topics and joins' types while people watch: docs/control.md."""
 
-    topic: Annotated[
-        str,
-        Key(
-            TOPIC,
-            "where control messages are read from, the first one first; made when it is missing",
-            "evergrid-control",
-        ),
-    ]
-    allow: Annotated[
-        tuple[str, ...],
-        Key(
-            TOPIC_PATTERN,
-            "which topics control messages may name",
-            unset="the sources' own topics, and those called like a later version of them: "
-            "`users_v2`, `users.new`, `users-2`",
-            is_list=True,
-        ),
-    ]
-    grace_seconds: Annotated[
-        int | None,
-        Key(
-            AGE,
-            "how long what a replaced generation left is kept, so that going back is quick; "
-            "`never`: it is kept as long as there is room",
-            "15m",
-            name="grace",
-        ),
-    ]
-    drain_seconds: Annotated[
-        int,
-        Key(
-            duration(1, 3600, "10s"),
-            "how long a replaced generation's queries still run, for gateways that are late",
-            "10s",
-            name="drain",
-        ),
-    ]
-    generations: Annotated[
-        int,
-        Key(
-            whole(2, 20),
-            "how many there may be at a time: the current one, one that is coming, replaced ones",
-            "3",
-        ),
-    ]
+    topic: str = setting(
+        TOPIC,
+        "where control messages are read from, the first one first; made when it is missing",
+        "evergrid-control",
+    )
+    allow: tuple[str, ...] = setting_list(
+        TOPIC_PATTERN,
+        "which topics control messages may name",
+        unset="the sources' own topics, and those called like a later version of them: "
+        "`users_v2`, `users.new`, `users-2`",
+    )
+    grace_seconds: int | None = setting(
+        AGE,
+        "how long what a replaced generation left is kept, so that going back is quick; "
+        "`never`: it is kept as long as there is room",
+        "15m",
+        name="grace",
+    )
+    drain_seconds: int = setting(
+        duration(1, 3600, "10s"),
+        "how long a replaced generation's queries still run, for gateways that are late",
+        "10s",
+        name="drain",
+    )
+    generations: int = setting(
+        whole(2, 20),
+        "how many there may be at a time: the current one, one that is coming, replaced ones",
+        "3",
+    )
 
     def allows(self, topic: str) -> bool:
         return any(fnmatch.fnmatchcase(topic, pattern) for pattern in self.allow)

@@ -1,7 +1,7 @@
-"""How configuration keys are declared: once, as annotated fields of a struct for each section.
+"""How configuration keys are declared: once, as the fields of a struct for each section.
 
-    class Limits(msgspec.Struct, frozen=True):
-        nesting: Annotated[int, Key(whole(1, 1000), "deeper messages go to quarantine", "64")]
+    class Limits(DeclaredKeys, frozen=True):
+        nesting: int = setting(whole(1, 1000), "deeper messages go to quarantine", "64")
 
 From these declarations follow the reading of values, the search for unknown keys, the names of
 environment variables, `show`, default.yaml and the tables of docs/configuration.md.
@@ -10,18 +10,26 @@ environment variables, `show`, default.yaml and the tables of docs/configuration
 from __future__ import annotations
 
 import functools
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, cast, dataclass_transform
 
 import msgspec
 
 from evergrid.config.values import Value
 
+T = TypeVar("T")
+
+
+class _Declaration:
+    """What msgspec keeps as a field's default; it gives none, so every field must be given."""
+
+    def __call__(self) -> Any:
+        raise TypeError(f"a declared field was not given: {self}")
+
 
 @dataclass(frozen=True)
-class Key:
+class Key(_Declaration):
     """A key with a single value, or with a list of them.
 
     `default` is written as in the file. A key without one must be given, unless `unset` says
@@ -30,7 +38,7 @@ class Key:
     """
 
     kind: Value[Any]
-    help: str
+    purpose: str
     default: str | None = None
     unset: str = ""
     name: str = ""
@@ -39,7 +47,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(_Declaration):
     """A section whose keys the fields of `struct` declare.
 
     Written as a single value, that value is its `short` key. `is_optional`: without any of its
@@ -47,8 +55,8 @@ class Group:
     key that makes no sense is reported without its name.
     """
 
-    struct: type[msgspec.Struct]
-    help: str = ""
+    struct: type[DeclaredKeys]
+    purpose: str = ""
     short: str = ""
     is_optional: bool = False
     has_secrets: bool = False
@@ -59,22 +67,22 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Named:
+class Named(_Declaration):
     """A section whose keys are names that the user chooses, each with the same shape below."""
 
     each: Key | Group
-    help: str = ""
+    purpose: str = ""
 
 
 @dataclass(frozen=True)
-class Properties:
+class Properties(_Declaration):
     """A section whose keys are another program's property names, dots and all.
 
     `name` is the kind of these names, made lower case in the environment where `is_lower`.
     `reserved` are those that have a key of their own, each with a sentence and a remedy.
     """
 
-    help: str
+    purpose: str
     name: Value[str]
     reserved: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     is_lower: bool = False
@@ -84,19 +92,38 @@ class Properties:
 Shape = Key | Group | Named | Properties
 
 
-@functools.cache
-def declared(struct: type[msgspec.Struct]) -> Mapping[str, tuple[str, Shape]]:
-    """The declared fields of `struct`: for each one the key's name and its declaration.
+def setting(kind: Value[T], purpose: str, default: str | None = None, **more: Any) -> T:
+    """Declare a field as a key with a single value; `more` are the other attributes of Key."""
+    return cast(T, msgspec.field(default_factory=Key(kind, purpose, default, **more)))
 
-    A field whose type is a struct with declared fields is a group by that alone.
-    """
+
+def setting_list(
+    kind: Value[T], purpose: str, default: str | None = None, **more: Any
+) -> tuple[T, ...]:
+    """Declare a field as a key with a list of values."""
+    return cast(tuple[T, ...], setting(kind, purpose, default, is_list=True, **more))
+
+
+def subsection(declaration: Group | Named | Properties) -> Any:
+    """Declare a field as a section."""
+    return msgspec.field(default_factory=declaration)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(setting, setting_list, subsection))
+class DeclaredKeys(msgspec.Struct, frozen=True):
+    """A section of the configuration: its fields are the declared keys."""
+
+
+@functools.cache
+def declared(struct: type[DeclaredKeys]) -> Mapping[str, tuple[str, Shape]]:
+    """The declared fields of `struct`: for each one the key's name and its declaration."""
     found: dict[str, tuple[str, Shape]] = {}
-    for name, hint in typing.get_type_hints(struct, include_extras=True).items():
-        for shape in getattr(hint, "__metadata__", ()):
-            if isinstance(shape, Key | Group | Named | Properties):
-                found[name] = (shape.name or name) if isinstance(shape, Key) else name, shape
-        if isinstance(hint, type) and issubclass(hint, msgspec.Struct) and declared(hint):
-            found[name] = name, Group(hint)
+    for info in msgspec.structs.fields(struct):
+        shape = info.default_factory
+        if isinstance(shape, Key):
+            found[info.name] = shape.name or info.name, shape
+        elif isinstance(shape, Group | Named | Properties):
+            found[info.name] = info.name, shape
     return found
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
 
 import msgspec
 
-from evergrid.config.declaration import Key, Named
+from evergrid.config.declaration import DeclaredKeys, Group, Key, Named, setting, subsection
 from evergrid.config.join_columns import join_columns, named_columns
 from evergrid.config.section import Section, described
 from evergrid.config.source_section import report_float_key
@@ -32,46 +31,41 @@ _A_SOURCE = text_value(bool, "a source", "")
 _A_FIELD = text_value(bool, "a field; both of exactly the same type", "")
 
 
-class HistoryKeys(msgspec.Struct, frozen=True):
+class HistoryKeys(DeclaredKeys, frozen=True):
     """How many of a key's latest messages the join looks back on."""
 
-    left: Annotated[int | None, Key(_HISTORY, "messages of the left side", unset=_NO_LIMIT)]
-    right: Annotated[
-        int | None,
-        Key(_HISTORY, "messages of the right side; for a left join always 1", unset=_NO_LIMIT),
-    ]
+    left: int | None = setting(_HISTORY, "messages of the left side", unset=_NO_LIMIT)
+    right: int | None = setting(
+        _HISTORY, "messages of the right side; for a left join always 1", unset=_NO_LIMIT
+    )
 
 
-class JoinKeys(msgspec.Struct, frozen=True):
+class JoinKeys(DeclaredKeys, frozen=True):
     """Two sources with a common key."""
 
-    table: Annotated[str, Key(TABLE, "the table that shows the result", unset="the join's name")]
-    type: Annotated[JoinType, Key(choice(JoinType), "which rows are paired; docs/joins.md", "left")]
-    left: Annotated[str, Key(_A_SOURCE, "the left source")]
-    right: Annotated[str, Key(_A_SOURCE, "the right source, another one than the left")]
-    left_key: Annotated[
-        str, Key(_A_FIELD, "the field of the left source that is compared", unset="its `key`")
-    ]
-    right_key: Annotated[
-        str, Key(_A_FIELD, "the field of the right source that is compared", unset="its `key`")
-    ]
-    columns: Annotated[
-        Mapping[str, str],
+    table: str = setting(TABLE, "the table that shows the result", unset="the join's name")
+    type: JoinType = setting(choice(JoinType), "which rows are paired; docs/joins.md", "left")
+    left: str = setting(_A_SOURCE, "the left source")
+    right: str = setting(_A_SOURCE, "the right source, another one than the left")
+    left_key: str = setting(
+        _A_FIELD, "the field of the left source that is compared", unset="its `key`"
+    )
+    right_key: str = setting(
+        _A_FIELD, "the field of the right source that is compared", unset="its `key`"
+    )
+    columns: Mapping[str, str] = subsection(
         Named(
             Key(text_value(bool, "source.field", ""), "the field that a column shows"),
             "the columns of the result as `{shown_name: source.field}` or `[source.field]`; "
             "without it all columns of both sides",
-        ),
-    ]
-    history: HistoryKeys
-    pairs: Annotated[
-        int,
-        Key(
-            whole(1, 1_000_000),
-            "rows of an inner join that one message may make, the newest first",
-            str(MOST_PAIRS),
-        ),
-    ]
+        )
+    )
+    history: HistoryKeys = subsection(Group(HistoryKeys))
+    pairs: int = setting(
+        whole(1, 1_000_000),
+        "rows of an inner join that one message may make, the newest first",
+        str(MOST_PAIRS),
+    )
 
 
 def read_joins(section: Section, sources: Mapping[str, Source | None]) -> dict[str, Join]:
@@ -179,10 +173,7 @@ def _read_columns(
 
 
 def _listed(
-    section: Section,
-    node: ListNode,
-    reference: Value[str],
-    known: Mapping[str, tuple[Side, str]],
+    section: Section, node: ListNode, reference: Value[str], known: Mapping[str, tuple[Side, str]]
 ) -> tuple[tuple[Side, str], ...]:
     listing = section.items("columns", node)
     fields: dict[tuple[Side, str], str] = {}

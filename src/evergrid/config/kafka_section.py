@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
 
 import msgspec
 
 from evergrid.config import references
 from evergrid.config.connection import Connection, ConnectionTemplate, Kafka
-from evergrid.config.declaration import Group, Key, Properties
+from evergrid.config.declaration import DeclaredKeys, Group, Properties, setting, subsection
 from evergrid.config.kafka_security import ClientProperties, SecurityKeys, read_security
 from evergrid.config.secrets import LOCATION, SecretReader
 from evergrid.config.section import Section, from_base
@@ -17,51 +16,49 @@ from evergrid.config.values import BOOTSTRAP, PROPERTY
 from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.errors import ConfigError
 
-_BOOTSTRAP_HELP = "where the brokers are"
+_BOOTSTRAP_PURPOSE = "where the brokers are"
 _DEFAULT_BOOTSTRAP = "127.0.0.1:9092"
 _LIBRARY = "ssl.engine.location"  # no file of ours: it is looked for as the system does
 _PROBE = "probe"  # librdkafka's word for looking itself
 
 
-def _client_properties(help: str) -> Properties:  # noqa: A002
+def _client_properties(purpose: str) -> Properties:
     own_key = "the brokers' addresses have a key of their own", "Set 'bootstrap' instead."
-    return Properties(help, PROPERTY, reserved={"bootstrap.servers": own_key}, is_lower=True)
+    return Properties(purpose, PROPERTY, {"bootstrap.servers": own_key}, is_lower=True)
 
 
-class ConnectionKeys(msgspec.Struct, frozen=True):
+class ConnectionKeys(DeclaredKeys, frozen=True):
     """Another cluster; each key given here replaces the common one as a whole."""
 
-    bootstrap: Annotated[str, Key(BOOTSTRAP, _BOOTSTRAP_HELP, unset="`kafka.bootstrap`")]
-    security: Annotated[SecurityKeys, Group(SecurityKeys, is_optional=True)]
-    properties: Annotated[
-        Mapping[str, str],
+    bootstrap: str = setting(BOOTSTRAP, _BOOTSTRAP_PURPOSE, unset="`kafka.bootstrap`")
+    security: SecurityKeys = subsection(Group(SecurityKeys, is_optional=True))
+    properties: Mapping[str, str] = subsection(
         _client_properties(
             "client properties by the names of the Java client, translated for the Python client; "
             "lines of a .properties file can be pasted after `properties: |`"
-        ),
-    ]
-    java: Annotated[
-        Mapping[str, str], _client_properties("what only the Java client inside Spark knows")
-    ]
-    python: Annotated[
-        Mapping[str, str], _client_properties("what only the Python client (librdkafka) knows")
-    ]
+        )
+    )
+    java: Mapping[str, str] = subsection(
+        _client_properties("what only the Java client inside Spark knows")
+    )
+    python: Mapping[str, str] = subsection(
+        _client_properties("what only the Python client (librdkafka) knows")
+    )
 
 
 class KafkaKeys(ConnectionKeys, frozen=True):
     """The clusters of the source topics, of the control topic and of Evergrid's own topics."""
 
-    bootstrap: Annotated[str, Key(BOOTSTRAP, _BOOTSTRAP_HELP, _DEFAULT_BOOTSTRAP)]
-    source: Annotated[
-        ConnectionKeys, Group(ConnectionKeys, "the source topics' cluster, where it is another")
-    ]
-    control: Annotated[
-        ConnectionKeys,
-        Group(ConnectionKeys, "the control topic's cluster, where it is another"),
-    ]
-    internal: Annotated[
-        ConnectionKeys, Group(ConnectionKeys, "Evergrid's own topics' cluster, where it is another")
-    ]
+    bootstrap: str = setting(BOOTSTRAP, _BOOTSTRAP_PURPOSE, _DEFAULT_BOOTSTRAP)
+    source: ConnectionKeys = subsection(
+        Group(ConnectionKeys, "the source topics' cluster, where it is another")
+    )
+    control: ConnectionKeys = subsection(
+        Group(ConnectionKeys, "the control topic's cluster, where it is another")
+    )
+    internal: ConnectionKeys = subsection(
+        Group(ConnectionKeys, "Evergrid's own topics' cluster, where it is another")
+    )
 
 
 class _Given(msgspec.Struct, frozen=True):

@@ -9,24 +9,16 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from typing import Annotated
 
 import msgspec
 
 from evergrid.config import references
-from evergrid.config.declaration import Key, Named
+from evergrid.config.declaration import DeclaredKeys, Key, Named, setting, subsection
 from evergrid.config.problems import quoted
 from evergrid.config.sasl import Mechanism, login
 from evergrid.config.secrets import EXTENSIONS, SecretReader, extensions
 from evergrid.config.section import Section, from_base
-from evergrid.config.values import (
-    BOOLEAN,
-    FILE,
-    PROPERTY_VALUE,
-    TEXT_VALUE,
-    choice,
-    text_value,
-)
+from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, TEXT_VALUE, choice, text_value
 from evergrid.model.errors import ConfigError
 
 _PEM = "-----BEGIN"
@@ -59,47 +51,42 @@ _WITH_PASSWORD = "must be given for `PLAIN` and `SCRAM`"
 _WITH_TOKEN = "must be given for `OAUTHBEARER`"
 
 
-class SecurityKeys(msgspec.Struct, frozen=True):
+class SecurityKeys(DeclaredKeys, frozen=True):
     """How to get into a secured cluster; docs/security.md has examples."""
 
-    tls: Annotated[bool, Key(BOOLEAN, "whether connections are encrypted", "true")]
-    ca: Annotated[
-        str | None,
-        Key(
-            FILE,
-            "PEM file: who signs the brokers' certificates",
-            unset="what the system trusts, and for Spark what Java does (its `cacerts`)",
-        ),
-    ]
-    certificate: Annotated[
-        str | None, Key(FILE, "PEM file: a certificate to show to the brokers", unset="none")
-    ]
-    key: Annotated[str | None, Key(FILE, "PEM file: its private key, in PKCS #8", unset="none")]
-    key_password: Annotated[
-        str | None, Key(TEXT_VALUE, "the private key's password", unset="none", secret=True)
-    ]
-    mechanism: Annotated[Mechanism | None, Key(_MECHANISM, "how to log in", unset="no login")]
-    user: Annotated[str | None, Key(TEXT_VALUE, "the user's name", unset=_WITH_PASSWORD)]
-    password: Annotated[
-        str | None, Key(TEXT_VALUE, "the user's password", unset=_WITH_PASSWORD, secret=True)
-    ]
-    token_url: Annotated[str | None, Key(_TOKEN_URL, "where tokens are had", unset=_WITH_TOKEN)]
-    client_id: Annotated[str | None, Key(TEXT_VALUE, "as whom, there", unset=_WITH_TOKEN)]
-    client_secret: Annotated[
-        str | None, Key(TEXT_VALUE, "with which secret", unset=_WITH_TOKEN, secret=True)
-    ]
-    scope: Annotated[str | None, Key(TEXT_VALUE, "the scope of the token", unset="none")]
-    extensions: Annotated[
-        Mapping[str, str],
+    tls: bool = setting(BOOLEAN, "whether connections are encrypted", "true")
+    ca: str | None = setting(
+        FILE,
+        "PEM file: who signs the brokers' certificates",
+        unset="what the system trusts, and for Spark what Java does (its `cacerts`)",
+    )
+    certificate: str | None = setting(
+        FILE, "PEM file: a certificate to show to the brokers", unset="none"
+    )
+    key: str | None = setting(FILE, "PEM file: its private key, in PKCS #8", unset="none")
+    key_password: str | None = setting(
+        TEXT_VALUE, "the private key's password", unset="none", secret=True
+    )
+    mechanism: Mechanism | None = setting(_MECHANISM, "how to log in", unset="no login")
+    user: str | None = setting(TEXT_VALUE, "the user's name", unset=_WITH_PASSWORD)
+    password: str | None = setting(
+        TEXT_VALUE, "the user's password", unset=_WITH_PASSWORD, secret=True
+    )
+    token_url: str | None = setting(_TOKEN_URL, "where tokens are had", unset=_WITH_TOKEN)
+    client_id: str | None = setting(TEXT_VALUE, "as whom, there", unset=_WITH_TOKEN)
+    client_secret: str | None = setting(
+        TEXT_VALUE, "with which secret", unset=_WITH_TOKEN, secret=True
+    )
+    scope: str | None = setting(TEXT_VALUE, "the scope of the token", unset="none")
+    extensions: Mapping[str, str] = subsection(
         Named(
             Key(PROPERTY_VALUE, "its value", secret=True),
             "what some clusters want to know beside the token: names and values",
-        ),
-    ]
-    token_ca: Annotated[
-        str | None,
-        Key(FILE, "PEM file: who signs the certificate of the token endpoint", unset="as for `ca`"),
-    ]
+        )
+    )
+    token_ca: str | None = setting(
+        FILE, "PEM file: who signs the certificate of the token endpoint", unset="as for `ca`"
+    )
 
 
 def read_security(section: Section, secrets: SecretReader) -> ClientProperties:
@@ -128,10 +115,7 @@ def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
         verb = "is" if len(missing) == 1 else "are"
         remedy = f"{mechanism.value} needs {', '.join(needed)}."
         section.report(f"{', '.join(missing)} {verb} missing", remedy, "mechanism")
-    useless = {
-        None: (*_USER, *_TOKEN),
-        Mechanism.OAUTHBEARER: _USER,
-    }.get(mechanism, _TOKEN)
+    useless = {None: (*_USER, *_TOKEN), Mechanism.OAUTHBEARER: _USER}.get(mechanism, _TOKEN)
     for key in useless:
         if key in section:
             told = f"mechanism {mechanism.value}" if mechanism else "a connection without mechanism"

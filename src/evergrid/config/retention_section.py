@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated
 
 import msgspec
 
-from evergrid.config.declaration import Group, Key, Named
+from evergrid.config.declaration import DeclaredKeys, Group, Named, setting, subsection
 from evergrid.config.problems import quoted, suggestion
 from evergrid.config.quantities import AGE
 from evergrid.config.section import Section
@@ -16,59 +15,51 @@ from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.table import Retention
 
 _ROWS = whole(1, 1_000_000_000)
-_ROWS_HELP = "how many of its newest rows a table keeps"
-_AGE_HELP = "how old its rows may get"
+_ROWS_PURPOSE = "how many of its newest rows a table keeps"
+_AGE_PURPOSE = "how old its rows may get"
 # Of what was asked and done: few rows, which say something however old they are.
 _HISTORY = Retention(rows=10_000)
 
 
-class SystemTables(msgspec.Struct, frozen=True):
+class SystemTables(DeclaredKeys, frozen=True):
     """Names of the tables that belong to no generation."""
 
-    quarantine: Annotated[
-        str, Key(TABLE, "the table of messages that could not become rows", "quarantine")
-    ]
-    control_raw: Annotated[
-        str, Key(TABLE, "the table of control messages with their verdicts", "control_raw")
-    ]
-    orchestrator_status: Annotated[
-        str, Key(TABLE, "the table of generations", "orchestrator_status")
-    ]
+    quarantine: str = setting(
+        TABLE, "the table of messages that could not become rows", "quarantine"
+    )
+    control_raw: str = setting(
+        TABLE, "the table of control messages with their verdicts", "control_raw"
+    )
+    orchestrator_status: str = setting(TABLE, "the table of generations", "orchestrator_status")
 
 
-class DefaultRetention(msgspec.Struct, frozen=True):
+class DefaultRetention(DeclaredKeys, frozen=True):
     """What a table keeps unless `tables` says otherwise."""
 
-    rows: Annotated[int | None, Key(_ROWS, _ROWS_HELP, "1000000")]
-    age: Annotated[int | None, Key(AGE, _AGE_HELP, "7d")]
+    rows: int | None = setting(_ROWS, _ROWS_PURPOSE, "1000000")
+    age: int | None = setting(AGE, _AGE_PURPOSE, "7d")
 
 
-class TableRetention(msgspec.Struct, frozen=True):
+class TableRetention(DeclaredKeys, frozen=True):
     """What one table keeps, whatever its kind."""
 
-    rows: Annotated[
-        int | None,
-        Key(
-            _ROWS,
-            _ROWS_HELP,
-            unset="`default.rows`; for `control_raw` and `orchestrator_status` `10000`",
-        ),
-    ]
-    age: Annotated[
-        int | None,
-        Key(
-            AGE,
-            _AGE_HELP,
-            unset="`default.age`; for `control_raw` and `orchestrator_status` `never`",
-        ),
-    ]
+    rows: int | None = setting(
+        _ROWS,
+        _ROWS_PURPOSE,
+        unset="`default.rows`; for `control_raw` and `orchestrator_status` `10000`",
+    )
+    age: int | None = setting(
+        AGE,
+        _AGE_PURPOSE,
+        unset="`default.age`; for `control_raw` and `orchestrator_status` `never`",
+    )
 
 
-class RetentionKeys(msgspec.Struct, frozen=True):
+class RetentionKeys(DeclaredKeys, frozen=True):
     """What each table keeps: its newest rows, none older than its age."""
 
-    default: DefaultRetention
-    tables: Annotated[Mapping[str, TableRetention], Named(Group(TableRetention))] = {}
+    default: DefaultRetention = subsection(Group(DefaultRetention))
+    tables: Mapping[str, TableRetention] = subsection(Named(Group(TableRetention)))
 
 
 def read_table_names(root: Section, system: SystemTables) -> tuple[str, ...]:

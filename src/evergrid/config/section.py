@@ -6,15 +6,13 @@ import os
 from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
-
-from evergrid.config.declaration import Group, Key, Properties, declared
+from evergrid.config.declaration import DeclaredKeys, Group, Key, Properties, declared
 from evergrid.config.problems import KeyPath, Problems, quoted, suggestion
 from evergrid.config.values import PROPERTY_VALUE, Value
 from evergrid.config.yaml_tree import ListNode, MapNode, Node, ScalarNode
 
 T = TypeVar("T")
-S = TypeVar("S", bound=msgspec.Struct)
+S = TypeVar("S", bound=DeclaredKeys)
 
 
 def described(node: Node) -> str:
@@ -67,7 +65,7 @@ class Section:
         values = {name: self.field(struct, name) for name in declared(struct) if name not in known}
         return struct(**values, **known)
 
-    def field(self, struct: type[msgspec.Struct], name: str) -> Any:
+    def field(self, struct: type[DeclaredKeys], name: str) -> Any:
         """What the declaration of one field of `struct` gives; None where it is unset."""
         key, shape = declared(struct)[name]
         if isinstance(shape, Key):

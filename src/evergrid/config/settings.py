@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
 
@@ -21,7 +20,7 @@ from evergrid.config.connection import (
     shown_properties,
 )
 from evergrid.config.control_section import Control
-from evergrid.config.declaration import Group, Key, Named, Properties
+from evergrid.config.declaration import DeclaredKeys, Group, Named, Properties, setting, subsection
 from evergrid.config.gateway_section import Gateway, GatewayLimits, Tls
 from evergrid.config.join_section import JoinKeys
 from evergrid.config.kafka_section import KafkaKeys
@@ -67,35 +66,29 @@ _RESERVED = {
 }
 
 
-class InternalTopics(msgspec.Struct, frozen=True):
+class InternalTopics(DeclaredKeys, frozen=True):
     """Evergrid's own topics: `<prefix>.manifest`, `<prefix>.g<N>.<table>` and so on."""
 
-    prefix: Annotated[
-        str, Key(PREFIX, "start of the name of each topic that Evergrid makes", "evergrid")
-    ]
-    partitions: Annotated[int, Key(whole(1, 1000), "partitions of each of these topics", "2")]
-    replication: Annotated[
-        int,
-        Key(
-            whole(1, 100, also=-1),
-            "copies of each partition; -1: as many as the broker is set to",
-            "-1",
-        ),
-    ]
+    prefix: str = setting(PREFIX, "start of the name of each topic that Evergrid makes", "evergrid")
+    partitions: int = setting(whole(1, 1000), "partitions of each of these topics", "2")
+    replication: int = setting(
+        whole(1, 100, also=-1),
+        "copies of each partition; -1: as many as the broker is set to",
+        "-1",
+    )
 
 
-class Limits(msgspec.Struct, frozen=True):
+class Limits(DeclaredKeys, frozen=True):
     """Bounds on one source message, and on how much of a bad one is shown."""
 
-    message_bytes: Annotated[
-        int,
-        Key(whole(1024, 16 * 1024 * 1024), "a larger source message goes to quarantine", "262144"),
-    ]
-    nesting: Annotated[int, Key(whole(1, 1000), "so does one that nests deeper", "64")]
+    message_bytes: int = setting(
+        whole(1024, 16 * 1024 * 1024), "a larger source message goes to quarantine", "262144"
+    )
+    nesting: int = setting(whole(1, 1000), "so does one that nests deeper", "64")
     # Quarantined text goes into one Kafka message, in which it may grow sixfold.
-    quarantine_characters: Annotated[
-        int, Key(whole(1, 65536), "how much of a bad message's text is shown", "4096")
-    ]
+    quarantine_characters: int = setting(
+        whole(1, 65536), "how much of a bad message's text is shown", "4096"
+    )
 
 
 class MissingTopics(enum.Enum):
@@ -108,68 +101,53 @@ class MissingTopics(enum.Enum):
 class Spark(Guarded, frozen=True):
     """Where and how Spark runs."""
 
-    master: Annotated[
-        str,
-        Key(
-            MASTER,
-            "where Spark runs; `local`: in this process, with the slots that the topics need; a "
-            "cluster has to have them, docs/operations.md",
-            "local",
-        ),
-    ]
-    driver_memory: Annotated[str, Key(DRIVER_MEMORY, "memory of the driver", "2g")]
-    shuffle_partitions: Annotated[
-        int, Key(whole(1, 1000), "parts that a join's state is split into", "2")
-    ]
+    master: str = setting(
+        MASTER,
+        "where Spark runs; `local`: in this process, with the slots that the topics need; a "
+        "cluster has to have them, docs/operations.md",
+        "local",
+    )
+    driver_memory: str = setting(DRIVER_MEMORY, "memory of the driver", "2g")
+    shuffle_partitions: int = setting(
+        whole(1, 1000), "parts that a join's state is split into", "2"
+    )
     # Spark's real-time mode refuses batches under 5 seconds.
-    batch_seconds: Annotated[
-        int,
-        Key(
-            duration(5, 3600, "5m"),
-            "how much input a crash replays; each end of a batch costs a short pause",
-            "5m",
-            name="batch",
-        ),
-    ]
-    settings: Annotated[
-        Mapping[str, str],
-        Properties("other Spark settings, as in Spark's documentation", SETTING, _RESERVED),
-    ]
+    batch_seconds: int = setting(
+        duration(5, 3600, "5m"),
+        "how much input a crash replays; each end of a batch costs a short pause",
+        "5m",
+        name="batch",
+    )
+    settings: Mapping[str, str] = subsection(
+        Properties("other Spark settings, as in Spark's documentation", SETTING, _RESERVED)
+    )
 
     def shown(self) -> Spark:
         return msgspec.structs.replace(self, settings=shown_properties(self.settings))
 
 
-class Settings(msgspec.Struct, frozen=True):
+class Settings(DeclaredKeys, frozen=True):
     """One whole, valid configuration."""
 
     file: Path | None
-    data_dir: Annotated[
-        Path,
-        Key(
-            DIRECTORY_PATH,
-            "where checkpoints, logs and the demo's broker keep their files",
-            ".evergrid",
-        ),
-    ]
-    kafka: Annotated[Kafka, Group(KafkaKeys, has_secrets=True)]
-    internal_topics: InternalTopics
-    sources: Annotated[Mapping[str, Source], Named(Group(SourceKeys))]
-    joins: Annotated[Mapping[str, Join], Named(Group(JoinKeys))]
-    system_tables: SystemTables
-    retention: Annotated[Mapping[str, Retention], Group(RetentionKeys)]
-    limits: Limits
-    missing_topics: Annotated[
-        MissingTopics,
-        Key(
-            choice(MissingTopics),
-            "what to do when a source topic does not exist at the start",
-            "fail",
-        ),
-    ]
-    control: Control
-    spark: Spark
-    gateway: Gateway
+    data_dir: Path = setting(
+        DIRECTORY_PATH,
+        "where checkpoints, logs and the demo's broker keep their files",
+        ".evergrid",
+    )
+    kafka: Kafka = subsection(Group(KafkaKeys, has_secrets=True))
+    internal_topics: InternalTopics = subsection(Group(InternalTopics))
+    sources: Mapping[str, Source] = subsection(Named(Group(SourceKeys)))
+    joins: Mapping[str, Join] = subsection(Named(Group(JoinKeys)))
+    system_tables: SystemTables = subsection(Group(SystemTables))
+    retention: Mapping[str, Retention] = subsection(Group(RetentionKeys))
+    limits: Limits = subsection(Group(Limits))
+    missing_topics: MissingTopics = setting(
+        choice(MissingTopics), "what to do when a source topic does not exist at the start", "fail"
+    )
+    control: Control = subsection(Group(Control))
+    spark: Spark = subsection(Group(Spark))
+    gateway: Gateway = subsection(Group(Gateway))
 
     def raw_tables(self) -> tuple[Table, ...]:
         return tuple(

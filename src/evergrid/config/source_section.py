@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
 
-import msgspec
-
-from evergrid.config.declaration import Group, Key, Named
+from evergrid.config.declaration import DeclaredKeys, Group, Named, setting, subsection
 from evergrid.config.problems import quoted
 from evergrid.config.section import Section
 from evergrid.config.values import (
@@ -28,39 +25,32 @@ from evergrid.model.types import FieldType, Kind
 KAFKA_TIME = "kafka"
 
 
-class FieldKeys(msgspec.Struct, frozen=True):
+class FieldKeys(DeclaredKeys, frozen=True):
     """A column: its type alone, or its type and the JSON field that it is read from."""
 
-    type: Annotated[FieldType, Key(TYPE, "the column's type")]
-    json_name: Annotated[
-        str | None,
-        Key(JSON_NAME, "the field's name in the JSON", unset="the column's name", name="from"),
-    ]
+    type: FieldType = setting(TYPE, "the column's type")
+    json_name: str | None = setting(
+        JSON_NAME, "the field's name in the JSON", unset="the column's name", name="from"
+    )
 
 
-class SourceKeys(msgspec.Struct, frozen=True):
+class SourceKeys(DeclaredKeys, frozen=True):
     """A Kafka topic with one JSON object per message."""
 
-    topic: Annotated[str, Key(TOPIC, "the Kafka topic, which no other source has")]
-    table: Annotated[
-        str, Key(TABLE, "the table that shows its messages", unset="the source's name")
-    ]
-    key: Annotated[
-        str, Key(text_value(bool, "a field, not a `float`", ""), "the field that joins look up")
-    ]
-    time: Annotated[
-        str,
-        Key(
-            text_value(bool, "kafka or a timestamp field", ""),
-            "a message's time; `kafka`: its Kafka timestamp",
-            KAFKA_TIME,
-        ),
-    ]
-    start: Annotated[Start, Key(START, "where reading starts", "earliest")]
-    fields: Annotated[
-        Mapping[str, FieldKeys],
-        Named(Group(FieldKeys, short="type"), "the columns, each with its type; at least one"),
-    ]
+    topic: str = setting(TOPIC, "the Kafka topic, which no other source has")
+    table: str = setting(TABLE, "the table that shows its messages", unset="the source's name")
+    key: str = setting(
+        text_value(bool, "a field, not a `float`", ""), "the field that joins look up"
+    )
+    time: str = setting(
+        text_value(bool, "kafka or a timestamp field", ""),
+        "a message's time; `kafka`: its Kafka timestamp",
+        KAFKA_TIME,
+    )
+    start: Start = setting(START, "where reading starts", "earliest")
+    fields: Mapping[str, FieldKeys] = subsection(
+        Named(Group(FieldKeys, short="type"), "the columns, each with its type; at least one")
+    )
 
 
 def read_sources(section: Section, prefix: str) -> dict[str, Source | None]:
