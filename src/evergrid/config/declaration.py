@@ -68,10 +68,14 @@ class Group(_Declaration):
 
 @dataclass(frozen=True)
 class Named(_Declaration):
-    """A section whose keys are names that the user chooses, each with the same shape below."""
+    """A section whose keys are names that the user chooses, each with the same shape below.
+
+    `unset` says what holds without it; where it is empty, there must be at least one name.
+    """
 
     each: Key | Group
     purpose: str = ""
+    unset: str = ""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class GatewayLimits(DeclaredKeys, frozen=True):
         whole(1024, 1024 * 1024), "size of one message from a client", "16384"
     )
     messages_per_second: int = setting(
-        whole(1, 10_000), "from one connection; twice as many in a burst", "50"
+        whole(1, 10_000), "messages from one connection; twice as many in a burst", "50"
     )
     windows_per_connection: int = setting(whole(1, 10_000), "open windows of one connection", "64")
     window_rows: int = setting(whole(1, 100_000), "rows of one window", "5000")

@@ -34,17 +34,19 @@ _A_FIELD = text_value(bool, "a field; both of exactly the same type", "")
 class HistoryKeys(DeclaredKeys, frozen=True):
     """How many of a key's latest messages the join looks back on."""
 
-    left: int | None = setting(_HISTORY, "messages of the left side", unset=_NO_LIMIT)
+    left: int | None = setting(
+        _HISTORY, "latest messages of a key that it looks back on, on the left", unset=_NO_LIMIT
+    )
     right: int | None = setting(
-        _HISTORY, "messages of the right side; for a left join always 1", unset=_NO_LIMIT
+        _HISTORY, "the same on the right; for a left join always 1", unset=_NO_LIMIT
     )
 
 
 class JoinKeys(DeclaredKeys, frozen=True):
-    """Two sources with a common key."""
+    """Tables that join two sources by a common key."""
 
     table: str = setting(TABLE, "the table that shows the result", unset="the join's name")
-    type: JoinType = setting(choice(JoinType), "which rows are paired; docs/joins.md", "left")
+    type: JoinType = setting(choice(JoinType), "which rows are paired (docs/joins.md)", "left")
     left: str = setting(_A_SOURCE, "the left source")
     right: str = setting(_A_SOURCE, "the right source, another one than the left")
     left_key: str = setting(
@@ -56,8 +58,8 @@ class JoinKeys(DeclaredKeys, frozen=True):
     columns: Mapping[str, str] = subsection(
         Named(
             Key(text_value(bool, "source.field", ""), "the field that a column shows"),
-            "the columns of the result as `{shown_name: source.field}` or `[source.field]`; "
-            "without it all columns of both sides",
+            "the columns of the result as `{shown_name: source.field}` or `[source.field]`",
+            "all columns of both sides",
         )
     )
     history: HistoryKeys = subsection(Group(HistoryKeys))

@@ -47,7 +47,9 @@ class ConnectionKeys(DeclaredKeys, frozen=True):
 
 
 class KafkaKeys(ConnectionKeys, frozen=True):
-    """The clusters of the source topics, of the control topic and of Evergrid's own topics."""
+    """How to reach Kafka. Source topics, control topic and Evergrid's own topics may be on
+    different clusters: a key given in `source`, `control` or `internal` replaces the common one
+    as a whole."""
 
     bootstrap: str = setting(BOOTSTRAP, _BOOTSTRAP_PURPOSE, _DEFAULT_BOOTSTRAP)
     source: ConnectionKeys = subsection(

@@ -72,16 +72,19 @@ class SecurityKeys(DeclaredKeys, frozen=True):
     password: str | None = setting(
         TEXT_VALUE, "the user's password", unset=_WITH_PASSWORD, secret=True
     )
-    token_url: str | None = setting(_TOKEN_URL, "where tokens are had", unset=_WITH_TOKEN)
-    client_id: str | None = setting(TEXT_VALUE, "as whom, there", unset=_WITH_TOKEN)
+    token_url: str | None = setting(_TOKEN_URL, "address of the token endpoint", unset=_WITH_TOKEN)
+    client_id: str | None = setting(
+        TEXT_VALUE, "client ID at the token endpoint", unset=_WITH_TOKEN
+    )
     client_secret: str | None = setting(
-        TEXT_VALUE, "with which secret", unset=_WITH_TOKEN, secret=True
+        TEXT_VALUE, "client secret at the token endpoint", unset=_WITH_TOKEN, secret=True
     )
     scope: str | None = setting(TEXT_VALUE, "the scope of the token", unset="none")
     extensions: Mapping[str, str] = subsection(
         Named(
             Key(PROPERTY_VALUE, "its value", secret=True),
-            "what some clusters want to know beside the token: names and values",
+            "what some clusters want to know beside the token",
+            "none",
         )
     )
     token_ca: str | None = setting(

@@ -59,7 +59,13 @@ class RetentionKeys(DeclaredKeys, frozen=True):
     """What each table keeps: its newest rows, none older than its age."""
 
     default: DefaultRetention = subsection(Group(DefaultRetention))
-    tables: Mapping[str, TableRetention] = subsection(Named(Group(TableRetention)))
+    tables: Mapping[str, TableRetention] = subsection(
+        Named(
+            Group(TableRetention),
+            "what single tables keep instead: `{final_ui: {rows: 5000000}}`",
+            "none",
+        )
+    )
 
 
 def read_table_names(root: Section, system: SystemTables) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class FieldKeys(DeclaredKeys, frozen=True):
 
 
 class SourceKeys(DeclaredKeys, frozen=True):
-    """A Kafka topic with one JSON object per message."""
+    """Kafka topics with one JSON object per message."""
 
     topic: str = setting(TOPIC, "the Kafka topic, which no other source has")
     table: str = setting(TABLE, "the table that shows its messages", unset="the source's name")
@@ -49,7 +49,10 @@ class SourceKeys(DeclaredKeys, frozen=True):
     )
     start: Start = setting(START, "where reading starts", "earliest")
     fields: Mapping[str, FieldKeys] = subsection(
-        Named(Group(FieldKeys, short="type"), "the columns, each with its type; at least one")
+        Named(
+            Group(FieldKeys, short="type"),
+            "the columns, at least one (`{type: integer, from: user-age}` reads another JSON name)",
+        )
     )
 
 
