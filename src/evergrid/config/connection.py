@@ -12,7 +12,7 @@ from evergrid.config.secrets import SecretReader, shown
 from evergrid.model.errors import ConfigError
 
 
-class Guarded(DeclaredKeys, frozen=True):
+class HidesSecrets(DeclaredKeys, frozen=True):
     """Settings that may hold secrets: printing them, by whatever road, prints `shown()`."""
 
     def shown(self) -> Self:
@@ -34,20 +34,34 @@ def shown_properties(
     return {name: shown(name, value, secrets) for name, value in properties.items()}
 
 
+class ClientProperties(msgspec.Struct, frozen=True):
+    """Properties for both clients, in Java's words, and for each alone; secrets by reference."""
+
+    properties: Mapping[str, str] = {}
+    java: Mapping[str, str] = {}
+    python: Mapping[str, str] = {}
+
+    def under(self, other: ClientProperties) -> ClientProperties:
+        """Both; what `other` says wins."""
+        return ClientProperties(
+            {**self.properties, **other.properties},
+            {**self.java, **other.java},
+            {**self.python, **other.python},
+        )
+
+
 class ConnectionTemplate(msgspec.Struct, frozen=True):
     """A connection as the configuration has it, with references in place of its secrets."""
 
     reader: SecretReader
     bootstrap: str
-    properties: Mapping[str, str]
-    java: Mapping[str, str]
-    python: Mapping[str, str]
+    client: ClientProperties
 
     def __repr__(self) -> str:
         return "ConnectionTemplate()"  # a person may have written a password
 
 
-class Connection(Guarded, frozen=True):
+class Connection(HidesSecrets, frozen=True):
     """How to reach one Kafka cluster.
 
     `properties` carry the Java client's names and go to both clients, translated for
@@ -79,9 +93,9 @@ class Connection(Guarded, frozen=True):
         return cls(
             name=name,
             bootstrap=reveal(template.bootstrap),
-            properties=reveal_all(template.properties),
-            java=reveal_all(template.java),
-            python=reveal_all(template.python),
+            properties=reveal_all(template.client.properties),
+            java=reveal_all(template.client.java),
+            python=reveal_all(template.client.python),
             secrets=frozenset(secrets),
             template=template if secrets else None,  # without references it never changes
         )

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import msgspec
 
 from evergrid.config import references
-from evergrid.config.connection import Connection, ConnectionTemplate, Kafka
+from evergrid.config.connection import ClientProperties, Connection, ConnectionTemplate, Kafka
 from evergrid.config.declaration import DeclaredKeys, Group, Properties, setting, subsection
-from evergrid.config.kafka_security import ClientProperties, SecurityKeys, read_security
+from evergrid.config.kafka_security import SecurityKeys, read_security
 from evergrid.config.secrets import LOCATION, SecretReader
 from evergrid.config.section import Section, from_base
 from evergrid.config.values import BOOTSTRAP, PROPERTY
@@ -64,13 +64,11 @@ class KafkaKeys(ConnectionKeys, frozen=True):
 
 
 class _Given(msgspec.Struct, frozen=True):
-    """What one section says, with its references; None where it says nothing."""
+    """What one section says, with its references; None, or not in `clients`, where it is silent."""
 
     bootstrap: str | None
     security: ClientProperties | None
-    properties: Mapping[str, str] | None
-    java: Mapping[str, str] | None
-    python: Mapping[str, str] | None
+    clients: Mapping[str, Mapping[str, str]]
 
 
 def read_kafka(section: Section, secrets: SecretReader) -> Kafka:
@@ -87,19 +85,10 @@ def read_kafka(section: Section, secrets: SecretReader) -> Kafka:
 def _connection(section: Section, common: _Given, secrets: SecretReader) -> Connection:
     name, own = section.path[-1], _read(section, secrets)
     security = own.security or common.security or ClientProperties()
-    chosen = security.under(
-        ClientProperties(
-            _first(own.properties, common.properties),
-            _first(own.java, common.java),
-            _first(own.python, common.python),
-        )
-    )
     template = ConnectionTemplate(
-        reader=secrets,
-        bootstrap=own.bootstrap or common.bootstrap or _DEFAULT_BOOTSTRAP,
-        properties=chosen.properties,
-        java=chosen.java,
-        python=chosen.python,
+        secrets,
+        own.bootstrap or common.bootstrap or _DEFAULT_BOOTSTRAP,
+        security.under(ClientProperties(**{**common.clients, **own.clients})),
     )
     try:
         return Connection.of(name, template)
@@ -109,18 +98,16 @@ def _connection(section: Section, common: _Given, secrets: SecretReader) -> Conn
         return Connection(name, "")
 
 
-def _first(own: Mapping[str, str] | None, common: Mapping[str, str] | None) -> Mapping[str, str]:
-    return (common or {}) if own is None else own
-
-
 def _read(section: Section, secrets: SecretReader) -> _Given:
     """What a reference stands for is looked at, and the reference stays where it is."""
     return _Given(
         bootstrap=_bootstrap(section, secrets) if "bootstrap" in section else None,
         security=_security(section, secrets) if "security" in section else None,
-        properties=_properties(section, "properties", secrets),
-        java=_properties(section, "java", secrets),
-        python=_properties(section, "python", secrets),
+        clients={
+            kind: _properties(section, kind, secrets)
+            for kind in ClientProperties.__struct_fields__
+            if kind in section
+        },
     )
 
 
@@ -140,10 +127,8 @@ def _security(section: Section, secrets: SecretReader) -> ClientProperties:
     return read_security(security, secrets)
 
 
-def _properties(section: Section, kind: str, secrets: SecretReader) -> dict[str, str] | None:
+def _properties(section: Section, kind: str, secrets: SecretReader) -> dict[str, str]:
     """What is given under `kind`; paths start from where the file is."""
-    if kind not in section:
-        return None
     below = section.section(kind)
     properties: dict[str, str] = section.field(ConnectionKeys, kind)
     for name, text in properties.items():

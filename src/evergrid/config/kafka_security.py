@@ -10,9 +10,8 @@ import os
 import shlex
 from collections.abc import Mapping
 
-import msgspec
-
 from evergrid.config import references
+from evergrid.config.connection import ClientProperties
 from evergrid.config.declaration import DeclaredKeys, Key, Named, setting, subsection
 from evergrid.config.problems import quoted
 from evergrid.config.sasl import Mechanism, login
@@ -27,24 +26,6 @@ _OLD_KEYS = ("-----BEGIN RSA PRIVATE KEY", "-----BEGIN EC PRIVATE KEY")
 _USER = ("user", "password")
 _CLIENT = ("token_url", "client_id", "client_secret")
 _TOKEN = (*_CLIENT, "scope", "extensions", "token_ca")
-
-
-class ClientProperties(msgspec.Struct, frozen=True):
-    """Properties for both clients, in Java's words, and for each alone; secrets by reference."""
-
-    properties: Mapping[str, str] = {}
-    java: Mapping[str, str] = {}
-    python: Mapping[str, str] = {}
-
-    def under(self, other: ClientProperties) -> ClientProperties:
-        """Both; what `other` says wins."""
-        return ClientProperties(
-            {**self.properties, **other.properties},
-            {**self.java, **other.java},
-            {**self.python, **other.python},
-        )
-
-
 _MECHANISM = choice(Mechanism, lambda text: Mechanism(text.upper()))
 _TOKEN_URL = text_value(TEXT_VALUE.accepts, TEXT_VALUE.expected, TEXT_VALUE.remedy)
 _WITH_PASSWORD = "must be given for `PLAIN` and `SCRAM`"
@@ -204,9 +185,8 @@ def _own(section: Section, files: _PemFiles) -> ClientProperties:
         "ssl.keystore.key": private,
     }
     both = {"ssl.key.password": _text(section, "key_password")} if "key_password" in section else {}
-    return ClientProperties(
-        both, java, {"ssl.certificate.location": certificate, "ssl.key.location": key}
-    )
+    python = {"ssl.certificate.location": certificate, "ssl.key.location": key}
+    return ClientProperties(both, java, python)
 
 
 def _login(section: Section, mechanism: Mechanism) -> ClientProperties:

@@ -17,8 +17,8 @@ EXTENSIONS = "sasl.oauthbearer.extensions"  # and the one that is a list of name
 LOCATION = ".location"  # how properties end that name a file
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
-_TELLING = ("password", "secret", "jaas", "token", "key", "credential", "user.info")
-_GIVES = re.compile(r"(?i)(password|secret)\w*\s*=")  # a piece of a login that went astray
+_SECRET_WORDS = ("password", "secret", "jaas", "token", "key", "credential", "user.info")
+_INLINE_SECRET = re.compile(r"(?i)(password|secret)\w*\s*=")  # a piece of a login that went astray
 # Names such as ssl.keystore.location speak of a key without holding one.
 _HARMLESS = ("location", "type", "file", "algorithm", "class", "client.id", ".ms")
 
@@ -27,7 +27,7 @@ _HARMLESS = ("location", "type", "file", "algorithm", "class", "client.id", ".ms
 # Spark looks at values too, in which `key` is a word like all others.
 SECRET_NAMES = (
     rf"^(?=[\w-]+[.][\w.-]+$)(?!.*(?:{'|'.join(map(re.escape, _HARMLESS))})$)"
-    rf".*(?:{'|'.join(map(re.escape, _TELLING))})"
+    rf".*(?:{'|'.join(map(re.escape, _SECRET_WORDS))})"
 )
 
 
@@ -167,13 +167,11 @@ def listed(value: str) -> str:
 
 def shown(name: str, value: str, secrets: Set[str]) -> str:
     """`value` as it may be shown: hidden when it holds a secret, or one of the two says so."""
-    is_secret = (
-        names_secret(name) or _GIVES.search(value) or any(secret in value for secret in secrets)
-    )
-    return HIDDEN if is_secret else value
+    holds = _INLINE_SECRET.search(value) or any(secret in value for secret in secrets)
+    return HIDDEN if holds or names_secret(name) else value
 
 
 def names_secret(name: str) -> bool:
     """Whether a property's name says that its value is a secret."""
     lower = name.lower()
-    return any(word in lower for word in _TELLING) and not lower.endswith(_HARMLESS)
+    return any(word in lower for word in _SECRET_WORDS) and not lower.endswith(_HARMLESS)

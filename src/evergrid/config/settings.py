@@ -13,9 +13,10 @@ from pathlib import Path
 import msgspec
 
 from evergrid.config.connection import (
+    ClientProperties,
     Connection,
     ConnectionTemplate,
-    Guarded,
+    HidesSecrets,
     Kafka,
     shown_properties,
 )
@@ -43,6 +44,7 @@ from evergrid.model.table import (
 
 __all__ = [
     "CONFIGURATION",
+    "ClientProperties",
     "Connection",
     "ConnectionTemplate",
     "Control",
@@ -98,7 +100,7 @@ class MissingTopics(enum.Enum):
     WAIT = "wait"
 
 
-class Spark(Guarded, frozen=True):
+class Spark(HidesSecrets, frozen=True):
     """Where and how Spark runs."""
 
     master: str = setting(

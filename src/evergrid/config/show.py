@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from evergrid.config.connection import Connection, Kafka
+from evergrid.config.connection import ClientProperties, Connection, Kafka
 from evergrid.config.declaration import Group, Key, Named, Shape, declared
 from evergrid.config.join_columns import join_columns
 from evergrid.config.join_section import HistoryKeys, JoinKeys
@@ -73,16 +73,11 @@ def _kafka(kafka: Kafka) -> dict[str, Any]:
 
 
 def _connection(connection: Connection) -> dict[str, Any]:
-    return {
-        "bootstrap": _escaped(connection.bootstrap),
-        "properties": _properties(connection.properties),
-        "java": _properties(connection.java),
-        "python": _properties(connection.python),
+    clients = {
+        kind: {name: _escaped(value) for name, value in getattr(connection, kind).items()}
+        for kind in ClientProperties.__struct_fields__
     }
-
-
-def _properties(properties: Mapping[str, str]) -> dict[str, str]:
-    return {name: _escaped(value) for name, value in properties.items()}
+    return {"bootstrap": _escaped(connection.bootstrap), **clients}
 
 
 def _escaped(value: str) -> str:

@@ -24,7 +24,7 @@ from types import TracebackType
 
 from evergrid.config.sasl import Mechanism
 from evergrid.config.secrets import SecretReader
-from evergrid.config.settings import Connection, ConnectionTemplate
+from evergrid.config.settings import ClientProperties, Connection, ConnectionTemplate
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.jars import Jars
 from evergrid.kafka.ports import choose_ports
@@ -132,9 +132,7 @@ class SecuredBroker:
         """The same as the connection that this configuration becomes."""
         found = self.section(listener, name)
         secrets = SecretReader(os.environ, self.directory)
-        template = ConnectionTemplate(
-            secrets, found.bootstrap, found.properties, java={}, python={}
-        )
+        template = ConnectionTemplate(secrets, found.bootstrap, ClientProperties(found.properties))
         return Connection.of(called, template)
 
     def administration(self) -> Connection:
