@@ -55,6 +55,11 @@ class JoinKeys(DeclaredKeys, frozen=True):
     right_key: str = setting(
         _A_FIELD, "the field of the right source that is compared", unset="its `key`"
     )
+    pairs: int = setting(
+        whole(1, 1_000_000),
+        "rows of an inner join that one message may make, the newest first",
+        str(MOST_PAIRS),
+    )
     columns: Mapping[str, str] = subsection(
         Named(
             Key(text_value(bool, "source.field", ""), "the field that a column shows"),
@@ -63,11 +68,6 @@ class JoinKeys(DeclaredKeys, frozen=True):
         )
     )
     history: HistoryKeys = subsection(Group(HistoryKeys))
-    pairs: int = setting(
-        whole(1, 1_000_000),
-        "rows of an inner join that one message may make, the newest first",
-        str(MOST_PAIRS),
-    )
 
 
 def read_joins(section: Section, sources: Mapping[str, Source | None]) -> dict[str, Join]:

@@ -55,8 +55,10 @@ def _value(shape: Shape, value: Any) -> Any:
         return {name: _value(shape.each, below) for name, below in value.items()} or None
     if not isinstance(shape, Group):
         return dict(value)
-    written = {} if value is None else _written(value)
-    return written[shape.short] if set(written) == {shape.short} else written
+    if value is None:
+        return {}
+    written = _written(value)
+    return written[shape.short] if set(written) == {shape.short} else written or None
 
 
 def _kafka(kafka: Kafka) -> dict[str, Any]:
