@@ -13,7 +13,7 @@ from evergrid.model.errors import ConfigError
 
 
 class HidesSecrets(DeclaredKeys, frozen=True):
-    """Settings that may hold secrets: printing them, by whatever road, prints `shown()`."""
+    """Settings that may hold secrets: every way of printing them prints `shown()`."""
 
     def shown(self) -> Self:
         """The same settings with every secret replaced, safe to show to anybody."""
@@ -101,9 +101,9 @@ class Connection(HidesSecrets, frozen=True):
         )
 
     def renewed(self) -> Connection:
-        """The same with the secrets that their files hold now, which is how they are rotated.
+        """The same connection with the secrets that their files hold now: files can be rotated.
 
-        While one of them cannot be read, perhaps because it is being written, it is as it was then.
+        While one of them cannot be read, perhaps because it is being written, nothing changes.
         """
         if self.template is None:
             return self

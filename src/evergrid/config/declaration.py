@@ -115,7 +115,7 @@ def subsection(declaration: Group | Named | Properties) -> Any:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(setting, setting_list, subsection))
 class DeclaredKeys(msgspec.Struct, frozen=True):
-    """A section of the configuration: its fields are the declared keys."""
+    """A section of the configuration: its declared fields are its keys."""
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from evergrid.config.settings import CONFIGURATION
 from evergrid.config.yaml_tree import MapNode, Node, ScalarNode, is_unicode, scalar
 
 PREFIX = "EVERGRID_"
-# They are read where they matter, before or beside any configuration.
+# These are read elsewhere and set no key.
 _NO_KEYS = (
     "EVERGRID_CONFIG",
     "EVERGRID_CACHE",
@@ -25,7 +25,7 @@ _NO_KEYS = (
     "EVERGRID_URL",
     "EVERGRID_KEY",
 )
-_OF_TESTS = "EVERGRID_TEST_"
+_TEST_PREFIX = "EVERGRID_TEST_"
 # Kubernetes tells every container about a service named evergrid by variables of its own.
 _SERVICE = re.compile(r"EVERGRID_(\w+_)?(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))(_\w+)?")
 _SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://")
@@ -34,7 +34,7 @@ _TABLES: KeyPath = ("retention", "tables")
 
 
 def override(tree: MapNode, environ: Mapping[str, str], problems: Problems) -> MapNode:
-    """`tree` with what the environment says; a variable that says nothing is reported."""
+    """`tree` with the values of the environment; a variable that sets no key is reported."""
     known = _known_variables(tree)
     setters: dict[KeyPath, str] = {}
     for variable in sorted(environ):
@@ -66,7 +66,7 @@ def _node(value: str, location: Location, shape: Shape | None) -> ScalarNode:
 
 def _is_ours(variable: str, value: str) -> bool:
     name = variable.upper()
-    if not name.startswith(PREFIX) or name in _NO_KEYS or name.startswith(_OF_TESTS):
+    if not name.startswith(PREFIX) or name in _NO_KEYS or name.startswith(_TEST_PREFIX):
         return False
     is_address = name.endswith("_PORT") and _SERVICE_ADDRESS.match(value)
     return not (_SERVICE.fullmatch(name) or is_address)

@@ -1,7 +1,8 @@
 """Lines of a Java `.properties` file, pasted under a key as they are: ``properties: |``.
 
 They are read by Java's rules and become the mapping that a person would have written, each value
-with its own line. A line that is none is told without its words: it may be a piece of a secret.
+with its own line. A line that is not name=value is reported without its text: it may be a piece of
+a secret.
 """
 
 from __future__ import annotations

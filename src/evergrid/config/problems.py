@@ -46,19 +46,19 @@ class ConfigProblems(ConfigError):
 
 
 class Problems:
-    """Takes problems in while a configuration is read, and raises them together."""
+    """Collects problems while a configuration is read, and raises them together."""
 
     def __init__(self) -> None:
         self._found: list[Problem] = []
-        self._told: set[tuple[Location, KeyPath]] = set()
+        self._reported: set[tuple[Location, KeyPath]] = set()
 
     def __len__(self) -> int:
         return len(self._found)
 
     def add(self, location: Location, path: KeyPath, what: str, remedy: str) -> None:
         """Note a problem, unless the same key has one: a second is mostly its consequence."""
-        if (location, path) not in self._told:
-            self._told.add((location, path))
+        if (location, path) not in self._reported:
+            self._reported.add((location, path))
             self._found.append(Problem(location, path, what, remedy))
 
     def raise_any(self) -> None:

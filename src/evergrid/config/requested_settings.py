@@ -11,9 +11,9 @@ from evergrid.model.errors import DataError
 
 
 def requested_settings(settings: Settings, request: Request) -> Settings:
-    """`settings` with what is asked for; DataError when two sources would read one topic.
+    """`settings` with the requested changes; DataError when two sources would read one topic.
 
-    What is asked of sources and joins that are not there any more says nothing.
+    Requests for sources and joins that no longer exist are ignored.
     """
     sources = {
         name: msgspec.structs.replace(source, topic=request.topics.get(name, source.topic))

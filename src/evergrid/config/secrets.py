@@ -23,8 +23,8 @@ _INLINE_SECRET = re.compile(r"(?i)(password|secret)\w*\s*=")  # a piece of a log
 _HARMLESS = ("location", "type", "file", "algorithm", "class", "client.id", ".ms")
 
 
-# The same two lists for who takes a pattern, whatever the case; of names with dots alone, since
-# Spark looks at values too, in which `key` is a word like all others.
+# The rule of `names_secret` as a pattern for Spark, which ignores case. Only names with dots match:
+# Spark applies it to values too, in which `key` is an ordinary word.
 SECRET_NAMES = (
     rf"^(?=[\w-]+[.][\w.-]+$)(?!.*(?:{'|'.join(map(re.escape, _HARMLESS))})$)"
     rf".*(?:{'|'.join(map(re.escape, _SECRET_WORDS))})"
@@ -78,7 +78,7 @@ class SecretReader:
         return _refuse()
 
     def _from_file(self, path: Path) -> str:
-        """While a file cannot be read, perhaps as it is being written, it holds what it held."""
+        """What the file holds; what it held before while it cannot be read, as during a write."""
         try:
             self._last[path] = _read(path)
         except ConfigError:

@@ -73,7 +73,7 @@ class Section:
         section = self.section(key)
         if isinstance(shape, Properties):
             return {name: section.property_value(name, shape) for name in section.names}
-        assert isinstance(shape, Group)  # a reader of its own has to read names that users choose
+        assert isinstance(shape, Group)  # Named sections have readers of their own
         return None if shape.is_optional and not section.names else section.read(shape.struct)
 
     def _declared_value(self, name: str, key: Key) -> Any:
