@@ -10,7 +10,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --python-vers
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup runtime demo test check unit system format bench soak web engine screenshots lock clean
+.PHONY: help setup runtime demo test check unit system format bench soak web engine reference screenshots lock clean
 
 help: ## list these targets
 	@echo "Evergrid: Kafka topics as live, joined tables"
@@ -44,6 +44,7 @@ check: setup ## format, lint, types, the walls between the rooms, what must not 
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/check_tree.py
+	$(BIN)/python tools/config_reference.py --check
 	$(BIN)/python tools/engine.py --check
 
 unit: setup ## the tests outside tests/system
@@ -57,6 +58,9 @@ web: setup ## build the web page anew, into the Python package
 
 engine: setup ## build the Java of the engine anew, into the Python package
 	@$(BIN)/python tools/engine.py $(ARGS)
+
+reference: setup ## write default.yaml and the tables of docs/configuration.md from the declared keys
+	@$(BIN)/python tools/config_reference.py
 
 screenshots: setup ## take the pictures of the page anew, for docs/web.md
 	@$(BIN)/python -m tools.screenshots $(ARGS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.config import ConfigProblems, Place, Settings, load
+from evergrid.config import ConfigProblems, Location, Settings, load
 from evergrid.model.errors import ConfigError
 
 Load = Callable[..., Settings]
@@ -138,7 +138,7 @@ def test_problems_can_be_looked_at_one_by_one(load_text: Load) -> None:
     with pytest.raises(ConfigProblems) as caught:
         load_text("spark: {batch: 1s}")
     (problem,) = caught.value.problems
-    assert problem.place == Place("evergrid.yaml", 1)
+    assert problem.location == Location("evergrid.yaml", 1)
     assert problem.path == ("spark", "batch")
     assert problem.what.startswith("found '1s'")
     assert problem.remedy == "Write a number and one of s, m, h, d."

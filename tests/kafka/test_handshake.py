@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from evergrid.config.mechanism import Mechanism
+from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import handshake, probe
 from evergrid.kafka.diagnosis import Step, diagnose, knock, wants_login

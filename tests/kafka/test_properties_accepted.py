@@ -11,7 +11,7 @@ import yaml
 from tests.system.wiretap import Wiretap
 
 from evergrid.config import load
-from evergrid.config.mechanism import Mechanism
+from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, jars, topics
 from evergrid.kafka.probe import reach

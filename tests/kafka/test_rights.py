@@ -17,7 +17,7 @@ from evergrid.changelog.asking import ControlTopic
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end
 from evergrid.config import load
-from evergrid.config.mechanism import Mechanism
+from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics
 from evergrid.kafka.rights import Kind, Needs, Operation, Right, commands, feeding, grant, revoke

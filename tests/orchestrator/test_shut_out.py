@@ -11,7 +11,7 @@ import yaml
 
 from evergrid.changelog.manifest import Asked
 from evergrid.config import Settings, load
-from evergrid.config.mechanism import Mechanism
+from evergrid.config.sasl import Mechanism
 from evergrid.kafka.renewal import LOOK_SECONDS
 from evergrid.kafka.rights import Kind, Operation, Right, grant
 from evergrid.kafka.secured.broker import SecuredBroker

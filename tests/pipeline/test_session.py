@@ -7,7 +7,7 @@ import re
 import pytest
 from pyspark.sql import SparkSession
 
-from evergrid.config.secrets import tells
+from evergrid.config.secrets import names_secret
 from evergrid.config.settings import Connection
 from evergrid.pipeline import session
 from evergrid.pipeline.sources import message_stream
@@ -53,7 +53,7 @@ def test_plans_show_nothing_that_a_kafka_client_is_given(spark: SparkSession) ->
 )
 def test_settings_that_are_secret_to_us_are_so_to_spark(name: str, hidden: bool) -> None:
     pattern = session._hidden({})["spark.redaction.regex"]
-    assert tells(name) is bool(re.search(pattern, name)) is hidden
+    assert names_secret(name) is bool(re.search(pattern, name)) is hidden
 
 
 @pytest.mark.parametrize("value", ["monkeys", "users_by_key", "/opt/keys/a.jar:/opt/b.jar"])

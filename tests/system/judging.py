@@ -9,7 +9,7 @@ import pyarrow as pa
 from evergrid.client import LiveWindow
 from evergrid.client.filters import query_of
 from evergrid.config import load
-from evergrid.config.asked import asked
+from evergrid.config.requested_settings import requested_settings
 from evergrid.model.control import Request
 from evergrid.model.table import Table
 from evergrid.model.types import Kind
@@ -32,7 +32,7 @@ class Judge:
 
     def turn_to(self, request: Request) -> None:
         """From now on, what control messages have asked for is right."""
-        settings = asked(load(self._world.file, {}), request)
+        settings = requested_settings(load(self._world.file, {}), request)
         tables = (*settings.raw_tables(), *settings.joined_tables(), settings.quarantine())
         self.tables = {table.name: table for table in tables}
         self._known.clear()

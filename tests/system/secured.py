@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evergrid.client import LiveWindow
-from evergrid.config.mechanism import Mechanism
+from evergrid.config.sasl import Mechanism
 from evergrid.kafka.rights import Needs, Right, feeding, grant
 from evergrid.kafka.secured.broker import SecuredBroker
 from evergrid.kafka.secured.listeners import Listener, Protocol

@@ -21,7 +21,7 @@ from evergrid.changelog.codec import Row
 from evergrid.changelog.reader import read_to_end
 from evergrid.cli.trials import Finding, Trials
 from evergrid.config import load
-from evergrid.config.mechanism import Mechanism
+from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection, Kafka
 from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key

@@ -16,7 +16,7 @@ import evergrid
 from evergrid.changelog.codec import Row
 from evergrid.client import Client, ClientError, Patience
 from evergrid.config import load
-from evergrid.config.mechanism import Mechanism, login
+from evergrid.config.sasl import Mechanism, login
 from evergrid.kafka import jars, topics
 from evergrid.kafka.java import java_home
 from evergrid.kafka.rights import Kind, Operation, Right, grant, revoke

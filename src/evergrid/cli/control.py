@@ -27,8 +27,8 @@ from evergrid.cli.standing import (
     outcome,
     pipeline,
 )
+from evergrid.config.quantities import SECONDS, duration
 from evergrid.config.settings import Settings
-from evergrid.config.values import SECONDS, duration
 from evergrid.model.control import Verdict
 from evergrid.model.errors import ConfigError, DataError, EvergridError
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evergrid.cli.arguments import reader
+from evergrid.config.quantities import SECONDS, duration
 from evergrid.config.settings import Settings
-from evergrid.config.values import SECONDS, duration
 from evergrid.gateway.entry.key import EVERY_TABLE, Key, make_key
 from evergrid.gateway.entry.keyfile import NAME, PATTERN, add_key, read_keys, remove_key
 

@@ -1,15 +1,15 @@
 """Configuration: one YAML file and the environment, checked once, frozen from then on."""
 
-from evergrid.config.defaults import join_columns, retyped
+from evergrid.config.join_columns import join_columns, retyped
 from evergrid.config.load import load
-from evergrid.config.problems import ConfigProblems, Place, Problem
+from evergrid.config.problems import ConfigProblems, Location, Problem
 from evergrid.config.settings import Connection, Settings
 from evergrid.config.show import show
 
 __all__ = [
     "ConfigProblems",
     "Connection",
-    "Place",
+    "Location",
     "Problem",
     "Settings",
     "join_columns",

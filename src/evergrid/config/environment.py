@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from evergrid.config.document import Branch, Node, Scalar, is_unicode, scalar
-from evergrid.config.keys import KEYS, Fixed, Leaf, Named, Properties, Shape
-from evergrid.config.problems import Path, Place, Problems, nearest
+from evergrid.config.declaration import Group, Key, Named, Properties, Shape, below
+from evergrid.config.problems import KeyPath, Location, Problems, nearest
+from evergrid.config.retention_section import SystemTables
+from evergrid.config.settings import CONFIGURATION
+from evergrid.config.yaml_tree import MapNode, Node, ScalarNode, is_unicode, scalar
 
 PREFIX = "EVERGRID_"
-# They are read where they matter, before or beside any configuration.
+# These are read elsewhere and set no key.
 _NO_KEYS = (
     "EVERGRID_CONFIG",
     "EVERGRID_CACHE",
@@ -23,105 +25,107 @@ _NO_KEYS = (
     "EVERGRID_URL",
     "EVERGRID_KEY",
 )
-_OF_TESTS = "EVERGRID_TEST_"
+_TEST_PREFIX = "EVERGRID_TEST_"
 # Kubernetes tells every container about a service named evergrid by variables of its own.
 _SERVICE = re.compile(r"EVERGRID_(\w+_)?(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))(_\w+)?")
 _SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://")
 _SEE_DOCS = "Remove it; docs/configuration.md lists the keys, one variable for each value."
-_TABLES: Path = ("retention", "tables")
+_TABLES: KeyPath = ("retention", "tables")
 
 
-def override(tree: Branch, environ: Mapping[str, str], problems: Problems) -> Branch:
-    """`tree` with what the environment says; a variable that says nothing is reported."""
+def override(tree: MapNode, environ: Mapping[str, str], problems: Problems) -> MapNode:
+    """`tree` with the values of the environment; a variable that sets no key is reported."""
     known = _known_variables(tree)
-    setters: dict[Path, str] = {}
+    setters: dict[KeyPath, str] = {}
     for variable in sorted(environ):
         value = environ[variable]
         if not _is_ours(variable, value):
             continue
-        place = Place(variable)
+        location = Location(variable)
         path = _path_of(variable, known, problems)
         if path is None:
             continue
         if path in setters:
             what = f"sets what {setters[path]} sets too"
-            problems.add(place, path, what, "Remove one of the two.")
+            problems.add(location, path, what, "Remove one of the two.")
         elif not is_unicode(value):
-            problems.add(place, path, "its value is not text", "Write it in UTF-8.")
+            problems.add(location, path, "its value is not text", "Write it in UTF-8.")
         else:
-            tree = _put(tree, path, _node(value, place, _shape_at(path)), KEYS)
+            tree = _put(tree, path, _node(value, location, _shape_at(path)), CONFIGURATION)
         setters[path] = variable
     return tree
 
 
-def _node(value: str, place: Place, shape: Shape) -> Scalar:
+def _node(value: str, location: Location, shape: Shape | None) -> ScalarNode:
     if isinstance(shape, Properties):
-        return Scalar(place, value)
-    if isinstance(shape, Leaf) and shape.verbatim:
-        return Scalar(place, value, null=not value)
-    return scalar(value, place)
+        return ScalarNode(location, value)
+    if isinstance(shape, Key) and shape.kind.verbatim:
+        return ScalarNode(location, value, null=not value)
+    return scalar(value, location)
 
 
 def _is_ours(variable: str, value: str) -> bool:
     name = variable.upper()
-    if not name.startswith(PREFIX) or name in _NO_KEYS or name.startswith(_OF_TESTS):
+    if not name.startswith(PREFIX) or name in _NO_KEYS or name.startswith(_TEST_PREFIX):
         return False
     is_address = name.endswith("_PORT") and _SERVICE_ADDRESS.match(value)
     return not (_SERVICE.fullmatch(name) or is_address)
 
 
-def _path_of(variable: str, known: Mapping[str, list[Path]], problems: Problems) -> Path | None:
+def _path_of(
+    variable: str, known: Mapping[str, list[KeyPath]], problems: Problems
+) -> KeyPath | None:
     paths = known.get(variable.upper(), [])
     if len(paths) > 1:
         both = " and ".join(".".join(path) for path in paths)
-        problems.add(Place(variable), (), f"can mean {both}", "Set the key in the file.")
+        problems.add(Location(variable), (), f"can mean {both}", "Set the key in the file.")
         return None
     path = paths[0] if paths else _property_path(variable)
     if path is None:
         # Compared without what all of them share, or everything would be near.
         near = nearest(variable[len(PREFIX) :], (name[len(PREFIX) :] for name in known))
         remedy = f"Did you mean '{PREFIX}{near}'?" if near else _SEE_DOCS
-        problems.add(Place(variable), (), "matches no key of the configuration", remedy)
+        problems.add(Location(variable), (), "matches no key of the configuration", remedy)
     return path
 
 
-def _property_path(variable: str) -> Path | None:
+def _property_path(variable: str) -> KeyPath | None:
     """The property that `variable` names, known or new."""
-    for section, shape in _property_sections(KEYS, ()):
+    for section, shape in _property_sections(CONFIGURATION, ()):
         start = f"{_variable(section)}__"
         name = variable[len(start) :].replace("_", ".")
         if name and variable.upper().startswith(start):
-            return (*section, name.lower() if shape.lower else name)
+            return (*section, name.lower() if shape.is_lower else name)
     return None
 
 
-def _property_sections(shape: Shape, path: Path) -> Iterator[tuple[Path, Properties]]:
+def _property_sections(shape: Shape, path: KeyPath) -> Iterator[tuple[KeyPath, Properties]]:
     if isinstance(shape, Properties):
         yield path, shape
-    elif isinstance(shape, Fixed):
+    elif isinstance(shape, Group):
         for key, child in shape.keys.items():
             yield from _property_sections(child, (*path, key))
 
 
-def _known_variables(tree: Branch) -> dict[str, list[Path]]:
+def _known_variables(tree: MapNode) -> dict[str, list[KeyPath]]:
     """Every variable that would set a key of `tree` or one that it could have."""
-    known: dict[str, list[Path]] = {}
+    known: dict[str, list[KeyPath]] = {}
     tables = _table_names(tree)
-    for written, path in _settable(tree, KEYS, (), tables):
+    for written, path in _settable(tree, CONFIGURATION, (), tables):
         known.setdefault(_variable(written), []).append(path)
     return known
 
 
-def _variable(path: Path) -> str:
+def _variable(path: KeyPath) -> str:
     return PREFIX + "__".join(part.replace(".", "_") for part in path).upper()
 
 
 def _settable(
-    node: Node | None, shape: Shape, path: Path, tables: tuple[str, ...]
-) -> Iterator[tuple[Path, Path]]:
+    node: Node | None, shape: Shape, path: KeyPath, tables: tuple[str, ...]
+) -> Iterator[tuple[KeyPath, KeyPath]]:
     """Each path as a variable writes it, and the path it sets."""
-    entries = node.entries if isinstance(node, Branch) else {}
-    if isinstance(shape, Leaf):
+    entries = _entries(node)
+    if isinstance(shape, Key):
         yield path, path
     elif isinstance(shape, Properties):
         yield from (((*path, name), (*path, name)) for name in entries)
@@ -131,50 +135,48 @@ def _settable(
             yield from _settable(entries.get(name), shape.each, (*path, name), tables)
     else:
         if shape.short:
-            yield path, (*path, shape.short) if isinstance(node, Branch) else path
+            yield path, (*path, shape.short) if isinstance(node, MapNode) else path
         for key, child in shape.keys.items():
             yield from _settable(entries.get(key), child, (*path, key), tables)
 
 
-def _table_names(tree: Branch) -> tuple[str, ...]:
+def _table_names(tree: MapNode) -> tuple[str, ...]:
     """Names under which retention.tables may have an entry, roughly: it is checked later."""
     found: list[str] = []
     for part in ("sources", "joins"):
-        owners = tree.entries.get(part)
-        for name, owner in owners.entries.items() if isinstance(owners, Branch) else ():
-            table = owner.entries.get("table") if isinstance(owner, Branch) else None
-            found.append(table.text if isinstance(table, Scalar) else name)
-    system = tree.entries.get("system_tables")
-    for table in system.entries.values() if isinstance(system, Branch) else ():
-        found += [table.text] if isinstance(table, Scalar) else []
+        for name, owner in _entries(tree.entries.get(part)).items():
+            found.append(_text(_entries(owner).get("table"), name))
+    for key, shape in Group(SystemTables).keys.items():
+        default = (shape.default if isinstance(shape, Key) else None) or ""
+        found.append(_text(_entries(tree.entries.get("system_tables")).get(key), default))
     return tuple(found)
 
 
-def _shape_at(path: Path) -> Shape:
-    """The shape of the key at `path`; of a property, that of its section."""
-    shape: Shape = KEYS
+def _entries(node: Node | None) -> Mapping[str, Node]:
+    return node.entries if isinstance(node, MapNode) else {}
+
+
+def _text(node: Node | None, default: str) -> str:
+    return node.text if isinstance(node, ScalarNode) else default
+
+
+def _shape_at(path: KeyPath) -> Shape | None:
+    """The declaration of the key at `path`; of a property, that of its section."""
+    shape: Shape | None = CONFIGURATION
     for part in path:
-        if isinstance(shape, Named):
-            shape = shape.each
-        elif isinstance(shape, Fixed):
-            shape = shape.keys[part]
+        shape = shape if isinstance(shape, Properties) else below(shape, part)
     return shape
 
 
-def _put(branch: Branch, path: Path, node: Node, shape: Shape) -> Branch:
+def _put(tree: MapNode, path: KeyPath, node: Node, shape: Shape | None) -> MapNode:
     key, rest = path[0], path[1:]
     if not rest:
-        return branch.having(key, node)
-    below = shape.each if isinstance(shape, Named) else _below(shape, key)
-    child = branch.entries.get(key)
-    if isinstance(child, Scalar) and not child.null:
-        if not (isinstance(below, Fixed) and below.short):
-            return branch  # a value where a section should be: reported when it is read
-        child = Branch(child.place, {below.short: child})
-    if not isinstance(child, Branch):
-        child = Branch(node.place)
-    return branch.having(key, _put(child, rest, node, below))
-
-
-def _below(shape: Shape, key: str) -> Shape:
-    return shape.keys[key] if isinstance(shape, Fixed) else Leaf()
+        return tree.having(key, node)
+    child, child_shape = tree.entries.get(key), below(shape, key)
+    if isinstance(child, ScalarNode) and not child.null:
+        if not (isinstance(child_shape, Group) and child_shape.short):
+            return tree  # a value where a section should be: reported when it is read
+        child = MapNode(child.location, {child_shape.short: child})
+    if not isinstance(child, MapNode):
+        child = MapNode(node.location)
+    return tree.having(key, _put(child, rest, node, child_shape))

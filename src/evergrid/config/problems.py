@@ -9,12 +9,12 @@ import msgspec
 
 from evergrid.model.errors import ConfigError
 
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 
 LONGEST_QUOTE = 80
 
 
-class Place(msgspec.Struct, frozen=True):
+class Location(msgspec.Struct, frozen=True):
     """Where a value was written: a file and its line, or an environment variable."""
 
     origin: str
@@ -27,13 +27,13 @@ class Place(msgspec.Struct, frozen=True):
 class Problem(msgspec.Struct, frozen=True):
     """One thing to mend: where it stands, which key it is, what is wrong, what to do."""
 
-    place: Place
-    path: Path
+    location: Location
+    path: KeyPath
     what: str
     remedy: str
 
     def sentence(self) -> str:
-        where = f"{self.place}: {'.'.join(self.path)}" if self.path else str(self.place)
+        where = f"{self.location}: {'.'.join(self.path)}" if self.path else str(self.location)
         return ConfigError(self.what, where=where, remedy=self.remedy).sentence()
 
 
@@ -46,25 +46,25 @@ class ConfigProblems(ConfigError):
 
 
 class Problems:
-    """Takes problems in while a configuration is read, and raises them together."""
+    """Collects problems while a configuration is read, and raises them together."""
 
     def __init__(self) -> None:
         self._found: list[Problem] = []
-        self._told: set[tuple[Place, Path]] = set()
+        self._reported: set[tuple[Location, KeyPath]] = set()
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def add(self, place: Place, path: Path, what: str, remedy: str) -> None:
+    def add(self, location: Location, path: KeyPath, what: str, remedy: str) -> None:
         """Note a problem, unless the same key has one: a second is mostly its consequence."""
-        if (place, path) not in self._told:
-            self._told.add((place, path))
-            self._found.append(Problem(place, path, what, remedy))
+        if (location, path) not in self._reported:
+            self._reported.add((location, path))
+            self._found.append(Problem(location, path, what, remedy))
 
     def raise_any(self) -> None:
         """Raise what was found, in the order of the file, the environment's last."""
         if self._found:
-            in_order = sorted(self._found, key=lambda p: (p.place.line == 0, p.place.line))
+            in_order = sorted(self._found, key=lambda p: (p.location.line == 0, p.location.line))
             raise ConfigProblems(in_order)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.config.document import is_unicode
+from evergrid.config.yaml_tree import is_unicode
 from evergrid.model.errors import ConfigError
 
 HIDDEN = "(hidden)"
@@ -17,17 +17,17 @@ EXTENSIONS = "sasl.oauthbearer.extensions"  # and the one that is a list of name
 LOCATION = ".location"  # how properties end that name a file
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
-_TELLING = ("password", "secret", "jaas", "token", "key", "credential", "user.info")
-_GIVES = re.compile(r"(?i)(password|secret)\w*\s*=")  # a piece of a login that went astray
+_SECRET_WORDS = ("password", "secret", "jaas", "token", "key", "credential", "user.info")
+_INLINE_SECRET = re.compile(r"(?i)(password|secret)\w*\s*=")  # a piece of a login that went astray
 # Names such as ssl.keystore.location speak of a key without holding one.
 _HARMLESS = ("location", "type", "file", "algorithm", "class", "client.id", ".ms")
 
 
-# The same two lists for who takes a pattern, whatever the case; of names with dots alone, since
-# Spark looks at values too, in which `key` is a word like all others.
-TELLING_NAMES = (
+# The rule of `names_secret` as a pattern for Spark, which ignores case. Only names with dots match:
+# Spark applies it to values too, in which `key` is an ordinary word.
+SECRET_NAMES = (
     rf"^(?=[\w-]+[.][\w.-]+$)(?!.*(?:{'|'.join(map(re.escape, _HARMLESS))})$)"
-    rf".*(?:{'|'.join(map(re.escape, _TELLING))})"
+    rf".*(?:{'|'.join(map(re.escape, _SECRET_WORDS))})"
 )
 
 
@@ -41,7 +41,7 @@ class Revealed(msgspec.Struct, frozen=True):
         return f"Revealed({HIDDEN})"
 
 
-class Vault:
+class SecretReader:
     """Replaces ``${env:NAME}`` and ``${file:/path}``; ``$${`` stands for a plain ``${``."""
 
     def __init__(self, environ: Mapping[str, str], base: Path) -> None:
@@ -78,7 +78,7 @@ class Vault:
         return _refuse()
 
     def _from_file(self, path: Path) -> str:
-        """While a file cannot be read, perhaps as it is being written, it holds what it held."""
+        """What the file holds; what it held before while it cannot be read, as during a write."""
         try:
             self._last[path] = _read(path)
         except ConfigError:
@@ -167,11 +167,11 @@ def listed(value: str) -> str:
 
 def shown(name: str, value: str, secrets: Set[str]) -> str:
     """`value` as it may be shown: hidden when it holds a secret, or one of the two says so."""
-    is_secret = tells(name) or _GIVES.search(value) or any(secret in value for secret in secrets)
-    return HIDDEN if is_secret else value
+    holds = _INLINE_SECRET.search(value) or any(secret in value for secret in secrets)
+    return HIDDEN if holds or names_secret(name) else value
 
 
-def tells(name: str) -> bool:
+def names_secret(name: str) -> bool:
     """Whether a property's name says that its value is a secret."""
     lower = name.lower()
-    return any(word in lower for word in _TELLING) and not lower.endswith(_HARMLESS)
+    return any(word in lower for word in _SECRET_WORDS) and not lower.endswith(_HARMLESS)

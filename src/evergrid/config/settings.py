@@ -1,21 +1,35 @@
 """What Evergrid runs with, once file, environment and defaults are put together.
 
-All values here are checked and frozen; nothing downstream validates again.
+All values here are checked and frozen; nothing downstream validates again. The annotations
+declare the configuration's keys.
 """
 
 from __future__ import annotations
 
 import enum
-import fnmatch
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
 
 import msgspec
 
-from evergrid.config.secrets import Vault, shown
+from evergrid.config.connection import (
+    ClientProperties,
+    Connection,
+    ConnectionTemplate,
+    HidesSecrets,
+    Kafka,
+    shown_properties,
+)
+from evergrid.config.control_section import Control
+from evergrid.config.declaration import DeclaredKeys, Group, Named, Properties, setting, subsection
+from evergrid.config.gateway_section import Gateway, GatewayLimits, Tls
+from evergrid.config.join_section import JoinKeys
+from evergrid.config.kafka_section import KafkaKeys
+from evergrid.config.quantities import DRIVER_MEMORY, duration
+from evergrid.config.retention_section import RetentionKeys, SystemTables
+from evergrid.config.source_section import SourceKeys
+from evergrid.config.values import DIRECTORY_PATH, MASTER, PREFIX, SETTING, choice, whole
 from evergrid.model.control import topic_words, type_words
-from evergrid.model.errors import ConfigError
 from evergrid.model.join import Join
 from evergrid.model.source import Source
 from evergrid.model.table import (
@@ -28,135 +42,55 @@ from evergrid.model.table import (
     status_table,
 )
 
+__all__ = [
+    "CONFIGURATION",
+    "ClientProperties",
+    "Connection",
+    "ConnectionTemplate",
+    "Control",
+    "Gateway",
+    "GatewayLimits",
+    "InternalTopics",
+    "Kafka",
+    "Limits",
+    "MissingTopics",
+    "Settings",
+    "Spark",
+    "SystemTables",
+    "Tls",
+]
 
-class _Guarded(msgspec.Struct, frozen=True):
-    """Settings that may hold secrets: printing them, by whatever road, prints `shown()`."""
-
-    def shown(self) -> Self:
-        """The same settings with every secret replaced, safe to show to anybody."""
-        raise NotImplementedError
-
-    def __rich_repr__(self) -> list[tuple[str, object]]:
-        safe = self.shown()
-        return [(name, getattr(safe, name)) for name in self.__struct_fields__]
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"{type(self).__name__}({fields})"
-
-
-def _shown(properties: Mapping[str, str], secrets: Set[str] = frozenset()) -> dict[str, str]:
-    return {name: shown(name, value, secrets) for name, value in properties.items()}
-
-
-class Written(msgspec.Struct, frozen=True):
-    """A connection as the configuration has it, with references in place of its secrets."""
-
-    vault: Vault
-    bootstrap: str
-    properties: Mapping[str, str]
-    java: Mapping[str, str]
-    python: Mapping[str, str]
-
-    def __repr__(self) -> str:
-        return "Written()"  # a person may have written a password
+_OWN_KEY = "this setting has a key of its own"
+_RESERVED = {
+    "spark.master": (_OWN_KEY, "Set spark.master instead."),
+    "spark.driver.memory": (_OWN_KEY, "Set spark.driver_memory instead."),
+    "spark.sql.shuffle.partitions": (_OWN_KEY, "Set spark.shuffle_partitions instead."),
+}
 
 
-class Connection(_Guarded, frozen=True):
-    """How to reach one Kafka cluster.
+class InternalTopics(DeclaredKeys, frozen=True):
+    """Evergrid's own topics: `<prefix>.manifest`, `<prefix>.g<N>.<table>` and so on."""
 
-    `properties` carry the Java client's names and go to both clients, translated for
-    the Python one; `java` and `python` carry what only that client knows. `secrets`
-    are the values that must never be shown, wherever they ended up in the properties.
-    """
-
-    name: str
-    bootstrap: str
-    properties: Mapping[str, str] = {}
-    java: Mapping[str, str] = {}
-    python: Mapping[str, str] = {}
-    secrets: frozenset[str] = frozenset()
-    written: Written | None = None
-
-    @classmethod
-    def of(cls, name: str, written: Written) -> Connection:
-        """The connection with its secrets in place; ConfigError when one is not there."""
-        secrets: set[str] = set()
-
-        def reveal(text: str, key: str = "") -> str:
-            found = written.vault.reveal(text, key)
-            secrets.update(found.secrets)
-            return found.text
-
-        def reveal_all(properties: Mapping[str, str]) -> dict[str, str]:
-            return {key: reveal(value, key) for key, value in properties.items()}
-
-        return cls(
-            name=name,
-            bootstrap=reveal(written.bootstrap),
-            properties=reveal_all(written.properties),
-            java=reveal_all(written.java),
-            python=reveal_all(written.python),
-            secrets=frozenset(secrets),
-            written=written if secrets else None,  # without references it never changes
-        )
-
-    def renewed(self) -> Connection:
-        """The same with the secrets that their files hold now, which is how they are rotated.
-
-        While one of them cannot be read, perhaps because it is being written, it is as it was then.
-        """
-        if self.written is None:
-            return self
-        try:
-            return Connection.of(self.name, self.written)
-        except ConfigError:
-            return self
-
-    def shown(self) -> Connection:
-        return Connection(
-            name=self.name,
-            bootstrap=shown("bootstrap", self.bootstrap, self.secrets),
-            properties=_shown(self.properties, self.secrets),
-            java=_shown(self.java, self.secrets),
-            python=_shown(self.python, self.secrets),
-        )
+    prefix: str = setting(PREFIX, "start of the name of each topic that Evergrid makes", "evergrid")
+    partitions: int = setting(whole(1, 1000), "partitions of each of these topics", "2")
+    replication: int = setting(
+        whole(1, 100, also=-1),
+        "copies of each partition; -1: as many as the broker is set to",
+        "-1",
+    )
 
 
-class Kafka(msgspec.Struct, frozen=True):
-    """The clusters of the source topics, of the control topic and of our own topics."""
-
-    source: Connection
-    control: Connection
-    internal: Connection
-
-    @property
-    def connections(self) -> tuple[Connection, ...]:
-        return (self.source, self.control, self.internal)
-
-
-class InternalTopics(msgspec.Struct, frozen=True):
-    """How the topics that Evergrid creates are made; replication -1 is the broker's default."""
-
-    prefix: str
-    partitions: int
-    replication: int
-
-
-class SystemTables(msgspec.Struct, frozen=True):
-    """Names of the tables that belong to no generation."""
-
-    quarantine: str
-    control_raw: str
-    orchestrator_status: str
-
-
-class Limits(msgspec.Struct, frozen=True):
+class Limits(DeclaredKeys, frozen=True):
     """Bounds on one source message, and on how much of a bad one is shown."""
 
-    message_bytes: int
-    nesting: int
-    quarantine_characters: int
+    message_bytes: int = setting(
+        whole(1024, 16 * 1024 * 1024), "a larger source message goes to quarantine", "262144"
+    )
+    nesting: int = setting(whole(1, 1000), "so does one that nests deeper", "64")
+    # Quarantined text goes into one Kafka message, in which it may grow sixfold.
+    quarantine_characters: int = setting(
+        whole(1, 65536), "how much of a bad message's text is shown", "4096"
+    )
 
 
 class MissingTopics(enum.Enum):
@@ -166,100 +100,56 @@ class MissingTopics(enum.Enum):
     WAIT = "wait"
 
 
-class Control(msgspec.Struct, frozen=True):
-    """How the pipeline may be changed while it runs.
+class Spark(HidesSecrets, frozen=True):
+    """Where and how Spark runs."""
 
-    `topic` carries the control messages; `allow` are patterns of topics that they may name.
-    What a replaced generation leaves stays for `grace_seconds` (None: for ever), up to
-    `generations` in all; its queries run on for `drain_seconds`, for gateways that are late.
-    """
-
-    topic: str
-    allow: tuple[str, ...]
-    grace_seconds: int | None
-    drain_seconds: int
-    generations: int
-
-    def allows(self, topic: str) -> bool:
-        return any(fnmatch.fnmatchcase(topic, pattern) for pattern in self.allow)
-
-
-class Spark(_Guarded, frozen=True):
-    """`master` ``local`` means: in this process, with as many slots as the topics need."""
-
-    master: str
-    driver_memory: str
-    shuffle_partitions: int
-    batch_seconds: int
-    settings: Mapping[str, str]
+    master: str = setting(
+        MASTER,
+        "where Spark runs; `local`: in this process, with the slots that the topics need; a "
+        "cluster has to have them, docs/operations.md",
+        "local",
+    )
+    driver_memory: str = setting(DRIVER_MEMORY, "memory of the driver", "2g")
+    shuffle_partitions: int = setting(
+        whole(1, 1000), "parts that a join's state is split into", "2"
+    )
+    # Spark's real-time mode refuses batches under 5 seconds.
+    batch_seconds: int = setting(
+        duration(5, 3600, "5m"),
+        "how much input a crash replays; each end of a batch costs a short pause",
+        "5m",
+        name="batch",
+    )
+    settings: Mapping[str, str] = subsection(
+        Properties("other Spark settings, as in Spark's documentation", SETTING, _RESERVED)
+    )
 
     def shown(self) -> Spark:
-        return msgspec.structs.replace(self, settings=_shown(self.settings))
+        return msgspec.structs.replace(self, settings=shown_properties(self.settings))
 
 
-class Tls(msgspec.Struct, frozen=True):
-    """PEM files: the certificate with its chain, and its private key."""
-
-    certificate: Path
-    key: Path
-
-
-class GatewayLimits(msgspec.Struct, frozen=True):
-    """What one client, one key and all of them together may ask of a gateway.
-
-    `strangers` are connections that have not logged in; they have `login_seconds` to do so.
-    """
-
-    message_bytes: int
-    messages_per_second: int
-    windows_per_connection: int
-    window_rows: int
-    connections: int
-    connections_per_key: int
-    strangers: int
-    login_seconds: int
-    views: int
-    exports: int
-
-
-class Gateway(msgspec.Struct, frozen=True):
-    """Where and to whom a gateway serves the tables, and what it may use for that.
-
-    `hosts` are names beyond its own under which it may be asked for, as ``name`` or
-    ``name:port``; `origins` are the pages beyond its own that may ask. Port 0 is any free
-    one. `table_bytes` caps the memory of each table, and a view stays for `linger_seconds`
-    after its last viewer left.
-    """
-
-    host: str
-    port: int
-    hosts: tuple[str, ...]
-    origins: tuple[str, ...]
-    tls: Tls | None
-    behind_proxy: bool
-    keys: Path
-    table_bytes: int
-    frame_interval_ms: int
-    linger_seconds: float
-    limits: GatewayLimits
-
-
-class Settings(msgspec.Struct, frozen=True):
+class Settings(DeclaredKeys, frozen=True):
     """One whole, valid configuration."""
 
     file: Path | None
-    data_dir: Path
-    kafka: Kafka
-    internal_topics: InternalTopics
-    sources: Mapping[str, Source]
-    joins: Mapping[str, Join]
-    system_tables: SystemTables
-    retention: Mapping[str, Retention]
-    limits: Limits
-    missing_topics: MissingTopics
-    control: Control
-    spark: Spark
-    gateway: Gateway
+    data_dir: Path = setting(
+        DIRECTORY_PATH,
+        "where checkpoints, logs and the demo's broker keep their files",
+        ".evergrid",
+    )
+    kafka: Kafka = subsection(Group(KafkaKeys, has_secrets=True))
+    internal_topics: InternalTopics = subsection(Group(InternalTopics))
+    sources: Mapping[str, Source] = subsection(Named(Group(SourceKeys)))
+    joins: Mapping[str, Join] = subsection(Named(Group(JoinKeys)))
+    system_tables: SystemTables = subsection(Group(SystemTables))
+    retention: Mapping[str, Retention] = subsection(Group(RetentionKeys))
+    limits: Limits = subsection(Group(Limits))
+    missing_topics: MissingTopics = setting(
+        choice(MissingTopics), "what to do when a source topic does not exist at the start", "fail"
+    )
+    control: Control = subsection(Group(Control))
+    spark: Spark = subsection(Group(Spark))
+    gateway: Gateway = subsection(Group(Gateway))
 
     def raw_tables(self) -> tuple[Table, ...]:
         return tuple(
@@ -292,3 +182,6 @@ class Settings(msgspec.Struct, frozen=True):
     def quarantine(self) -> Table:
         name = self.system_tables.quarantine
         return quarantine_table(name, self.retention[name])
+
+
+CONFIGURATION = Group(Settings)  # every key that a configuration can have

@@ -1,15 +1,14 @@
-"""How one value is written: the reader of each kind, and the words for what it expects."""
+"""Kinds of values: how each one is read from text, written back, and described in errors."""
 
 from __future__ import annotations
 
 import datetime
 import enum
-import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from evergrid.config.secrets import HIDDEN
 from evergrid.model.source import At, Edge, Start
@@ -21,30 +20,40 @@ E = TypeVar("E", bound=enum.Enum)
 
 # A table's name is part of a topic's name, of which Kafka takes 249 characters.
 LONGEST_NAME = 100
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-NEVER = "never"
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9_]{0,17})")
-_DURATION = re.compile(r"([1-9][0-9]{0,9})([smhd])")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _TOPIC_PATTERN = re.compile(r"[A-Za-z0-9._*?\[\]!-]{1,249}")
 _HOST = r"(?:[A-Z_]+://)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}"
 _BOOTSTRAP = re.compile(rf"{_HOST}(?:\s*,\s*{_HOST})*")
 _PROPERTY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
-_MEMORY = re.compile(r"([1-9][0-9]{0,5})([mg])")
 _MASTER = re.compile(r"local|yarn|(?:spark|k8s)://\S+")
 _NOT_IN_JSON_NAME = re.compile(r"[\"'\\\x00-\x1f\x7f-\x9f]")
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return value.value
+    return str(value) if isinstance(value, Path | FieldType) else value
+
+
 @dataclass(frozen=True)
 class Value(Generic[T]):
-    """`read` raises ValueError for a text that is not `expected`; `options` help to guess."""
+    """A kind of value.
+
+    `read` raises ValueError for a text that is not `expected`; `write` is its reverse, for
+    YAML. Reading goes on with `stand_in` after an error, and `options` help to guess what was
+    meant. A `verbatim` value is taken from the environment as it is, not as YAML: a password
+    may look like YAML.
+    """
 
     read: Callable[[str], T]
     expected: str
     remedy: str
     stand_in: T
     options: tuple[str, ...] = ()
+    write: Callable[[T], Any] = _plain
+    verbatim: bool = False
 
     def accepts(self, text: str) -> bool:
         try:
@@ -54,123 +63,137 @@ class Value(Generic[T]):
         return True
 
 
-def _text(accepts: Callable[[str], object], expected: str, remedy: str) -> Value[str]:
+def text_value(
+    accepts: Callable[[str], object], expected: str, remedy: str, verbatim: bool = False
+) -> Value[str]:
+    """A text that `accepts` takes, as it is written."""
+
     def read(text: str) -> str:
         if not accepts(text):
             raise ValueError
         return text
 
-    return Value(read, expected, remedy, "")
+    return Value(read, expected, remedy, "", verbatim=verbatim)
 
 
 def _is_name(text: str) -> bool:
     return len(text) <= LONGEST_NAME and NAME.fullmatch(text) is not None
 
 
+def _is_column(text: str) -> bool:
+    return _is_name(text) and not text.startswith("_") and text.casefold() != TIME_COLUMN.name
+
+
 def _is_topic(text: str) -> bool:
     return text not in (".", "..") and _TOPIC.fullmatch(text) is not None
 
 
-_NAME_WORDS = f"a name of letters, digits and _ (at most {LONGEST_NAME})"
+def _is_path(text: str) -> bool:
+    return bool(text) and "\0" not in text
 
-TABLE = _text(
+
+_NAME_WORDS = f"a name of letters, digits and _ (at most {LONGEST_NAME})"
+_COLUMN_WORDS = f"{_NAME_WORDS} that starts with a letter and is not '{TIME_COLUMN.name}'"
+_CHOOSE_NAME = "Choose such a name"
+_WRITE_PATH = "Write a path, absolute or relative to the configuration file."
+_CHOOSE_ONE = "Choose one of these."
+
+TABLE = text_value(
     lambda text: _is_name(text) and text.casefold() != "manifest",
     f"{_NAME_WORDS} that starts with a letter or _ and is not 'manifest'",
-    "Choose such a name.",
+    f"{_CHOOSE_NAME}.",
 )
-SOURCE = _text(
+SOURCE = text_value(
     lambda text: _is_name(text) and not text.startswith("_"),
     f"{_NAME_WORDS} that starts with a letter",
-    "Choose such a name.",
+    f"{_CHOOSE_NAME}.",
 )
-COLUMN = _text(
-    lambda text: (
-        _is_name(text) and not text.startswith("_") and text.casefold() != TIME_COLUMN.name
-    ),
-    f"{_NAME_WORDS} that starts with a letter and is not '{TIME_COLUMN.name}'",
-    "Choose such a name; {type: ..., from: ...} reads a field of any name in the JSON.",
+COLUMN = text_value(
+    _is_column,
+    _COLUMN_WORDS,
+    f"{_CHOOSE_NAME}; {{type: ..., from: ...}} reads a field of any name in the JSON.",
 )
-JOINED_COLUMN = Value(COLUMN.read, COLUMN.expected, "Choose such a name.", "")
-JSON_NAME = _text(
+JOINED_COLUMN = text_value(_is_column, _COLUMN_WORDS, f"{_CHOOSE_NAME}.")
+JSON_NAME = text_value(
     lambda text: text and not _NOT_IN_JSON_NAME.search(text),
     "the field's name in the JSON, without quotes, backslashes and control characters",
     "Rename the field where it is written.",
 )
-TOPIC = _text(
+TOPIC = text_value(
     _is_topic,
     "the name of a Kafka topic: 1 to 249 letters, digits, dots, _ and -",
     "Write the topic's name as Kafka lists it.",
 )
-TOPIC_PATTERN = _text(
+TOPIC_PATTERN = text_value(
     _TOPIC_PATTERN.fullmatch,
     "the name of a topic or a pattern of names such as users*, with *, ? and [...]",
     "Write a topic's name, with * for any letters.",
 )
-PREFIX = _text(
+PREFIX = text_value(
     lambda text: _is_topic(text) and len(text) <= LONGEST_NAME,
     f"the start of a topic's name: 1 to {LONGEST_NAME} letters, digits, dots, _ and -",
     "Choose such a prefix.",
 )
-BOOTSTRAP = _text(
+BOOTSTRAP = text_value(
     _BOOTSTRAP.fullmatch,
     "host:port, or several with commas between them",
     "Write the address of a broker such as 127.0.0.1:9092.",
 )
-PROPERTY = _text(
+PROPERTY = text_value(
     _PROPERTY.fullmatch,
     "a property's name such as security.protocol",
     "Write it as its documentation does.",
 )
-PROPERTY_VALUE = _text(
+PROPERTY_VALUE = text_value(
     lambda text: text != HIDDEN,
     "a single value",
     'Write the value itself; "" is an empty one.',
+    verbatim=True,
 )
-SETTING = _text(
+TEXT_VALUE = text_value(
+    PROPERTY_VALUE.accepts, "a single value", "Write the value itself.", verbatim=True
+)
+SETTING = text_value(
     lambda text: text.startswith("spark.") and _PROPERTY.fullmatch(text),
     "a Spark setting's name such as spark.ui.enabled",
     "Write it as Spark's documentation does, in the same upper and lower case.",
 )
-DIRECTORY = _text(
-    lambda text: text and "\0" not in text,
-    "a directory",
-    "Write a path, absolute or relative to the configuration file.",
-)
-FILE = _text(
-    lambda text: text and "\0" not in text,
-    "a file",
-    "Write a path, absolute or relative to the configuration file.",
-)
-MASTER = _text(
+MASTER = text_value(
     _MASTER.fullmatch,
     "local, yarn, or an address that starts with spark:// or k8s://",
     "Write local to run Spark in this process; Evergrid finds the number of slots itself.",
 )
+FILE = text_value(_is_path, "a file", _WRITE_PATH)
 
 
-def from_base(base: Path, text: str) -> Path:
-    """A path that was given as text, from the configuration's directory if it is relative."""
-    return Path(os.path.normpath(base / os.path.expanduser(text)))
+def _path(text: str) -> Path:
+    return Path(FILE.read(text))
+
+
+# A Section makes what they read absolute.
+FILE_PATH = Value(_path, "a file", _WRITE_PATH, Path())
+DIRECTORY_PATH = Value(_path, "a directory", _WRITE_PATH, Path())
 
 
 def one_of(options: Iterable[str], kind: str = "one of") -> Value[str]:
     """One of `options`; `kind` says what they are in front of the list of them."""
     known = tuple(options)
-    listed = ", ".join(known) or "(there is none)"
 
     def read(text: str) -> str:
         if text not in known:
             raise ValueError
         return text
 
-    return Value(read, f"{kind} {listed}", "Choose one of these.", "", known)
+    expected = f"{kind} {', '.join(known) or '(there is none)'}"
+    return Value(read, expected, _CHOOSE_ONE, "", known)
 
 
-def choice(kind: type[E]) -> Value[E]:
+def choice(kind: type[E], read: Callable[[str], E] | None = None) -> Value[E]:
+    """A member of an enumeration, by its value."""
     members = list(kind)
     options = tuple(str(member.value) for member in members)
     expected = f"one of {', '.join(options)}"
-    return Value(kind, expected, "Choose one of these.", members[0], options)
+    return Value(read or kind, expected, _CHOOSE_ONE, members[0], options)
 
 
 def _boolean(text: str) -> bool:
@@ -179,53 +202,20 @@ def _boolean(text: str) -> bool:
     return text == "true"
 
 
-BOOLEAN = Value(_boolean, "true or false", "Choose one of these.", False, ("true", "false"))
+BOOLEAN = Value(_boolean, "true or false", _CHOOSE_ONE, False, ("true", "false"))
 
 
-def whole(low: int, high: int) -> Value[int]:
-    return _whole(range(low, high + 1), f"a whole number from {low} to {high}")
+def whole(low: int, high: int, also: int | None = None) -> Value[int]:
+    """A whole number from `low` to `high`, or `also`."""
 
-
-def _whole(allowed: range, expected: str, also: int | None = None) -> Value[int]:
     def read(text: str) -> int:
         number = int(text) if _WHOLE.fullmatch(text) else None
-        if number is None or (number not in allowed and number != also):
+        if number is None or not (low <= number <= high or number == also):
             raise ValueError
         return number
 
-    return Value(read, expected, "Choose a number in this range.", allowed[0])
-
-
-REPLICATION = _whole(range(1, 101), "a whole number from 1 to 100, or -1", also=-1)
-
-
-def spell_duration(seconds: int | None) -> str:
-    """The shortest way to write a time, or the absence of one."""
-    if seconds is None:
-        return NEVER
-    unit = max((u for u, size in SECONDS.items() if seconds % size == 0), key=SECONDS.__getitem__)
-    return f"{seconds // SECONDS[unit]}{unit}"
-
-
-def duration(low: int, high: int, example: str) -> Value[int]:
-    def read(text: str) -> int:
-        match = _DURATION.fullmatch(text)
-        seconds = int(match[1]) * SECONDS[match[2]] if match else 0
-        if not low <= seconds <= high:
-            raise ValueError
-        return seconds
-
-    expected = f"a time from {spell_duration(low)} to {spell_duration(high)} such as {example}"
-    return Value(read, expected, "Write a number and one of s, m, h, d.", low)
-
-
-_SOME_AGE = duration(1, 36500 * SECONDS["d"], "30s, 15m, 12h or 7d")
-AGE: Value[int | None] = Value(
-    lambda text: None if text == NEVER else _SOME_AGE.read(text),
-    f"{_SOME_AGE.expected}, or {NEVER}",
-    f"Write a number and one of s, m, h, d; or {NEVER}.",
-    None,
-)
+    expected = f"a whole number from {low} to {high}" + (f", or {also}" if also else "")
+    return Value(read, expected, "Choose a number in this range.", low)
 
 
 def _type(text: str) -> FieldType:
@@ -262,20 +252,5 @@ START: Value[Start] = Value(
     "Choose one of these; Z is the zone of UTC.",
     Edge.EARLIEST,
     ("earliest", "latest"),
-)
-
-
-def _memory(text: str) -> str:
-    match = _MEMORY.fullmatch(text)
-    megabytes = int(match[1]) * (1024 if match[2] == "g" else 1) if match else 0
-    if not 512 <= megabytes <= 1024 * 1024:  # Spark does not start with less
-        raise ValueError
-    return text
-
-
-MEMORY = Value(
-    _memory,
-    "an amount of memory from 512m to 1024g",
-    "Write a number and m or g such as 2g.",
-    "",
+    lambda start: start.time.isoformat() if isinstance(start, At) else start.value,
 )

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from evergrid.config.mechanism import Mechanism
+from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import rights, topics
 from evergrid.kafka.broker import EmbeddedBroker

@@ -28,7 +28,7 @@ from types import TracebackType
 
 from confluent_kafka import KafkaException
 
-from evergrid.config.mechanism import Mechanism, login
+from evergrid.config.sasl import Mechanism, login
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, folder, leash
 from evergrid.kafka.archive import ClassArchive

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.config.secrets import escaped, tells
+from evergrid.config.secrets import escaped, names_secret
 from evergrid.config.settings import Connection
 from evergrid.kafka import jaas
 from evergrid.kafka.certificates import Certificate, read_certificate
@@ -105,7 +105,7 @@ def _secrets(connection: Connection) -> set[str]:
     found = set(connection.secrets)
     for values in (connection.properties, connection.java, connection.python):
         for name, value in values.items():
-            if tells(name) and not name.endswith(".url"):
+            if names_secret(name) and not name.endswith(".url"):
                 found.add(value)
             if name == "sasl.jaas.config":
                 found |= _told(value)
@@ -120,7 +120,7 @@ def _told(line: str) -> set[str]:
     if login is None:
         return set(_BETWEEN_WORDS.split(line))
     options = login.options.items()
-    return {told for option, told in options if option not in _OPEN and tells(option)}
+    return {told for option, told in options if option not in _OPEN and names_secret(option)}
 
 
 def _is_long(secret: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from evergrid.config.mechanism import Mechanism
+from evergrid.config.sasl import Mechanism
 from evergrid.config.secrets import LOGIN, escaped
 from evergrid.kafka import jaas
 from evergrid.kafka.pem import mended

@@ -14,7 +14,7 @@ from evergrid.changelog.codec import Row
 from evergrid.changelog.control import read_request, why_not_allowed
 from evergrid.changelog.manifest import Asked, Choices
 from evergrid.changelog.writer import TableWriter
-from evergrid.config.asked import asked
+from evergrid.config.requested_settings import requested_settings
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.model.control import Request, Verdict, topic_words, type_words
@@ -74,7 +74,7 @@ class ControlRequests:
             self._next[message.partition] = message.offset + 1
             try:
                 request = read_request(message.value, self._settings).over(self._request)
-                wanted = asked(self._settings, request)
+                wanted = requested_settings(self._settings, request)
             except DataError as refused:
                 self._judge(message, Verdict.INVALID, _capital(refused.sentence()))
                 continue
@@ -217,7 +217,7 @@ class AllowedTopics:
 def _wanted(settings: Settings, request: Request) -> Settings:
     """What was asked of an earlier configuration may not fit this one: then this one counts."""
     try:
-        return asked(settings, request)
+        return requested_settings(settings, request)
     except DataError:
         return settings
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from evergrid.config.secrets import TELLING_NAMES, tells
+from evergrid.config.secrets import SECRET_NAMES, names_secret
 from evergrid.config.settings import Settings
 from evergrid.kafka.jars import Jars
 from evergrid.kafka.java import java_home
@@ -65,7 +65,7 @@ _FIXED: Mapping[str, str] = {
 # added.
 _HIDDEN: Mapping[str, str] = {
     "spark.redaction.regex": "(?i)secret|passw|token|access[.]?key|jaas|credential|user[.]info|"
-    + TELLING_NAMES,
+    + SECRET_NAMES,
     "spark.sql.redaction.options.regex": "(?i)url|^kafka[.](?!bootstrap)",
 }
 
@@ -104,9 +104,9 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
     }
     builder = SparkSession.builder
     for name, value in options.items():
-        if not tells(name):
+        if not names_secret(name):
             builder = builder.config(name, value)
-    secret = {name: value for name, value in options.items() if tells(name)}
+    secret = {name: value for name, value in options.items() if names_secret(name)}
     with _output_to(logs / "spark-start.log"), _beside_the_command_line(secret, scratch):
         try:
             return builder.getOrCreate()

@@ -17,7 +17,7 @@ import msgspec
 from evergrid.changelog.control import read_request
 from evergrid.changelog.manifest import Choices
 from evergrid.config import load
-from evergrid.config.asked import asked
+from evergrid.config.requested_settings import requested_settings
 from evergrid.config.settings import Settings
 from evergrid.model.control import Verdict, topic_words, type_words
 from evergrid.model.generation import Generation, Progress, State, TableTopic, Times
@@ -34,7 +34,7 @@ def generation_of(
 ) -> Generation:
     """A generation of what a control message asks for, over these settings."""
     if wanted:
-        settings = asked(settings, read_request(json.dumps(wanted).encode(), settings))
+        settings = requested_settings(settings, read_request(json.dumps(wanted).encode(), settings))
     tables = settings.generation_tables()
     return Generation(
         number=number,

@@ -25,7 +25,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient
 
-from evergrid.config.mechanism import Mechanism
+from evergrid.config.sasl import Mechanism
 from evergrid.kafka import clients, topics
 from evergrid.kafka.rights import Kind, Operation, Right, grant, revoke
 from evergrid.kafka.secured.authority import Authority

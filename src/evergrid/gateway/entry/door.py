@@ -9,9 +9,9 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Iterator, Mapping
 
-from evergrid.config.addresses import DEFAULT_PORTS
 from evergrid.config.problems import quoted
 from evergrid.config.settings import Gateway
+from evergrid.config.web_addresses import DEFAULT_PORTS
 from evergrid.model.errors import ConfigError
 from evergrid.protocol.codes import Code
 

@@ -20,10 +20,10 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from evergrid.config.document import Branch, Items, Scalar, parse
 from evergrid.config.problems import Problems, quoted, suggestion
 from evergrid.config.section import Section
 from evergrid.config.values import BOOLEAN, Value
+from evergrid.config.yaml_tree import ListNode, ScalarNode, parse
 from evergrid.gateway.entry.key import PREFIX, Key
 from evergrid.model.errors import ConfigError
 
@@ -123,7 +123,7 @@ def _read(text: str, origin: str) -> tuple[Key, ...]:
     section = root.section("keys")
     keys = tuple(_read_key(section.section(name), name) for name in section.names)
     for name in section.names:
-        section.read(name, name, NAME)
+        section.parse(name, name, NAME)
     _report_twins(section, keys)
     problems.raise_any()
     return keys
@@ -144,7 +144,7 @@ def _read_key(section: Section, name: str) -> Key:
 def _read_hash(section: Section) -> str:
     """Never repeats what it found: it may well be the secret itself."""
     node = section.node("hash")
-    if isinstance(node, Scalar) and _HASH.fullmatch(node.text):
+    if isinstance(node, ScalarNode) and _HASH.fullmatch(node.text):
         return node.text
     what = "expected the SHA-256 of a secret in 64 hex digits, lower case"
     section.report(what, "Make keys with evergrid key create.", "hash")
@@ -153,10 +153,9 @@ def _read_hash(section: Section) -> str:
 
 def _read_tables(section: Section) -> tuple[str, ...]:
     node = section.node("tables")
-    if not isinstance(node, Items):
+    if not isinstance(node, ListNode):
         return (section.value("tables", PATTERN, "*"),)
-    entries = Branch(node.place, {str(i): item for i, item in enumerate(node.items)})
-    listing = Section(entries, (*section.path, "tables"), section.problems)
+    listing = section.items("tables", node)
     return tuple(listing.value(number, PATTERN) for number in listing.names)
 
 

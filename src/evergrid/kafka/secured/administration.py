@@ -18,7 +18,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not
     UserScramCredentialUpsertion,
 )
 
-from evergrid.config.mechanism import Mechanism
+from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.secured.listeners import Account

@@ -22,9 +22,9 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
-from evergrid.config.mechanism import Mechanism
-from evergrid.config.secrets import Vault
-from evergrid.config.settings import Connection, Written
+from evergrid.config.sasl import Mechanism
+from evergrid.config.secrets import SecretReader
+from evergrid.config.settings import ClientProperties, Connection, ConnectionTemplate
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.jars import Jars
 from evergrid.kafka.ports import choose_ports
@@ -131,9 +131,9 @@ class SecuredBroker:
     ) -> Connection:
         """The same as the connection that this configuration becomes."""
         found = self.section(listener, name)
-        vault = Vault(os.environ, self.directory)
-        written = Written(vault, found.bootstrap, found.properties, java={}, python={})
-        return Connection.of(called, written)
+        secrets = SecretReader(os.environ, self.directory)
+        template = ConnectionTemplate(secrets, found.bootstrap, ClientProperties(found.properties))
+        return Connection.of(called, template)
 
     def administration(self) -> Connection:
         """A connection with all rights."""

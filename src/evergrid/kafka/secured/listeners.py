@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.config.mechanism import Mechanism, login
+from evergrid.config.sasl import Mechanism, login
 from evergrid.kafka.ports import HOST
 
 CONTROLLER, INTERNAL = "CONTROLLER", "INTERNAL"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.config.mechanism import Mechanism, login
+from evergrid.config.sasl import Mechanism, login
 from evergrid.kafka.secured.listeners import Listener
 from evergrid.kafka.secured.tokens import SCOPE
 

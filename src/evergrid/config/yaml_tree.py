@@ -13,7 +13,7 @@ from types import MappingProxyType
 import msgspec
 import yaml
 
-from evergrid.config.problems import ConfigProblems, Path, Place, Problem, Problems, quoted
+from evergrid.config.problems import ConfigProblems, KeyPath, Location, Problem, Problems, quoted
 
 _STANDARD_TAGS = "tag:yaml.org,2002:"
 _NULL_TAG = "tag:yaml.org,2002:null"
@@ -23,37 +23,37 @@ SLIPS = "Put a blank after ':', and quotes around a value that has commas or col
 _CHECK = f"Check the indentation and the brackets near this line. {_QUOTE_IT}"
 
 
-class Scalar(msgspec.Struct, frozen=True):
+class ScalarNode(msgspec.Struct, frozen=True):
     """A value; `literal` is a block after `|`, whose lines are as they were written."""
 
-    place: Place
+    location: Location
     text: str
     null: bool = False
     literal: bool = False
 
 
-class Items(msgspec.Struct, frozen=True):
-    place: Place
+class ListNode(msgspec.Struct, frozen=True):
+    location: Location
     items: tuple[Node, ...]
 
 
-class Branch(msgspec.Struct, frozen=True):
-    place: Place
+class MapNode(msgspec.Struct, frozen=True):
+    location: Location
     entries: Mapping[str, Node] = MappingProxyType({})
 
-    def having(self, key: str, node: Node) -> Branch:
-        return Branch(self.place, {**self.entries, key: node})
+    def having(self, key: str, node: Node) -> MapNode:
+        return MapNode(self.location, {**self.entries, key: node})
 
 
-Node = Scalar | Items | Branch
+Node = ScalarNode | ListNode | MapNode
 
 
-def parse(text: str, origin: str, problems: Problems) -> Branch:
+def parse(text: str, origin: str, problems: Problems) -> MapNode:
     """The document in `text`; a key that cannot be read is reported and left out.
 
     Raises ConfigProblems for a text that is not YAML: nothing more can be said about it.
     """
-    place = Place(origin, 1)
+    location = Location(origin, 1)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -65,16 +65,16 @@ def parse(text: str, origin: str, problems: Problems) -> Branch:
     except RecursionError:
         raise _unreadable(origin, 1, "nests too deep to be read", "Use fewer levels.") from None
     if root is None:
-        return Branch(place)
-    branch = _Converter(origin, problems).convert(root, (), place)
-    if not isinstance(branch, Branch):
+        return MapNode(location)
+    branch = _Converter(origin, problems).convert(root, (), location)
+    if not isinstance(branch, MapNode):
         remedy = "Start from the packaged default.yaml."
         raise _unreadable(origin, 1, "found no keys at the top of the file", remedy)
     return branch
 
 
 def _unreadable(origin: str, line: int, what: str, remedy: str) -> ConfigProblems:
-    return ConfigProblems([Problem(Place(origin, line), (), what, remedy)])
+    return ConfigProblems([Problem(Location(origin, line), (), what, remedy)])
 
 
 def _reason(error: yaml.MarkedYAMLError) -> str:
@@ -95,36 +95,38 @@ class _Converter:
         self._done: dict[yaml.Node, Node] = {}
         self._open: set[yaml.Node] = set()
 
-    def convert(self, node: yaml.Node, path: Path, place: Place) -> Node:
-        """`place` is the key's line: what a person looks for when a whole section is wrong."""
+    def convert(self, node: yaml.Node, path: KeyPath, location: Location) -> Node:
+        """`location` is the key's line: what a person looks for when a whole section is wrong."""
         if node in self._done:
             return self._done[node]
         if node in self._open:
-            self._problems.add(place, path, "refers to itself", "Write the values out.")
-            return Scalar(place, "", null=True)
+            self._problems.add(location, path, "refers to itself", "Write the values out.")
+            return ScalarNode(location, "", null=True)
         if not node.tag.startswith(_STANDARD_TAGS):
-            self._problems.add(place, path, "found a YAML tag (!)", _QUOTE_IT)
+            self._problems.add(location, path, "found a YAML tag (!)", _QUOTE_IT)
         self._open.add(node)
-        self._done[node] = self._converted(node, path, place)
+        self._done[node] = self._converted(node, path, location)
         self._open.discard(node)
         return self._done[node]
 
-    def _converted(self, node: yaml.Node, path: Path, place: Place) -> Node:
+    def _converted(self, node: yaml.Node, path: KeyPath, location: Location) -> Node:
         if isinstance(node, yaml.MappingNode):
-            return self._branch(node, path, place)
+            return self._branch(node, path, location)
         if isinstance(node, yaml.SequenceNode):
             items = enumerate(node.value)
-            return Items(
-                place,
-                tuple(self.convert(item, (*path, str(i)), self._place(item)) for i, item in items),
+            return ListNode(
+                location,
+                tuple(
+                    self.convert(item, (*path, str(i)), self._location(item)) for i, item in items
+                ),
             )
         return self._scalar(node, path)
 
-    def _branch(self, node: yaml.MappingNode, path: Path, place: Place) -> Branch:
+    def _branch(self, node: yaml.MappingNode, path: KeyPath, location: Location) -> MapNode:
         entries: dict[str, Node] = {}
         lines: dict[str, int] = {}
         for key_node, value_node in node.value:
-            here = self._place(key_node)
+            here = self._location(key_node)
             if not isinstance(key_node, yaml.ScalarNode):
                 self._problems.add(here, path, "found a key that is not a word", "Name the key.")
                 continue
@@ -139,10 +141,10 @@ class _Converter:
                 continue
             entries[key] = self.convert(value_node, (*path, key), here)
             lines[key] = here.line
-        return Branch(place, entries)
+        return MapNode(location, entries)
 
     def _report_twice(
-        self, key: str, here: Place, first: int, path: Path, value: yaml.Node
+        self, key: str, here: Location, first: int, path: KeyPath, value: yaml.Node
     ) -> None:
         what, remedy = f"stands here twice, first on line {first}", "Remove one of the two."
         if value.tag == _NULL_TAG:  # a word alone may be a piece of a secret with commas
@@ -150,16 +152,16 @@ class _Converter:
         else:
             self._problems.add(here, (*path, key), f"the key {quoted(key)} {what}", remedy)
 
-    def _scalar(self, node: yaml.Node, path: Path) -> Scalar:
-        place, text = self._place(node), str(node.value)
+    def _scalar(self, node: yaml.Node, path: KeyPath) -> ScalarNode:
+        location, text = self._location(node), str(node.value)
         if not is_unicode(text):
-            self._problems.add(place, path, "found half a character", "Write whole characters.")
-            return Scalar(place, "")
+            self._problems.add(location, path, "found half a character", "Write whole characters.")
+            return ScalarNode(location, "")
         literal = isinstance(node, yaml.ScalarNode) and node.style == "|"
-        return Scalar(place, text, node.tag == _NULL_TAG, literal)
+        return ScalarNode(location, text, node.tag == _NULL_TAG, literal)
 
-    def _place(self, node: yaml.Node) -> Place:
-        return Place(self._origin, node.start_mark.line + 1)
+    def _location(self, node: yaml.Node) -> Location:
+        return Location(self._origin, node.start_mark.line + 1)
 
 
 def is_unicode(text: str) -> bool:
@@ -171,14 +173,14 @@ def is_unicode(text: str) -> bool:
     return True
 
 
-def scalar(text: str, place: Place) -> Scalar:
+def scalar(text: str, location: Location) -> ScalarNode:
     """`text` read as one YAML value; what is more than one value is taken as it is written."""
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError):
-        return Scalar(place, text)
+        return ScalarNode(location, text)
     if node is None:
-        return Scalar(place, "", null=True)
+        return ScalarNode(location, "", null=True)
     if not isinstance(node, yaml.ScalarNode) or not node.tag.startswith(_STANDARD_TAGS):
-        return Scalar(place, text)
-    return Scalar(place, node.value, null=node.tag == _NULL_TAG)
+        return ScalarNode(location, text)
+    return ScalarNode(location, node.value, null=node.tag == _NULL_TAG)

@@ -35,7 +35,7 @@ def _name(text: str) -> str:
     return text
 
 
-def _asked_for(text: str) -> str:
+def _host(text: str) -> str:
     match = _WITH_PORT.fullmatch(_plain(text))
     if match is None:
         raise ValueError
@@ -55,7 +55,7 @@ def _bracketed(name: str) -> ipaddress.IPv6Address:
     return address
 
 
-def _listened_at(text: str) -> str:
+def _listen_address(text: str) -> str:
     plain = _plain(text)
     if ":" in plain:
         return str(ipaddress.IPv6Address(plain))
@@ -66,17 +66,17 @@ def _origin(text: str) -> str:
     scheme, separator, rest = _plain(text).partition("://")
     if not separator or scheme not in DEFAULT_PORTS:
         raise ValueError
-    return f"{scheme}://{_asked_for(rest)}".removesuffix(f":{DEFAULT_PORTS[scheme]}")
+    return f"{scheme}://{_host(rest)}".removesuffix(f":{DEFAULT_PORTS[scheme]}")
 
 
 LISTEN = Value(
-    _listened_at,
+    _listen_address,
     "an address of this machine such as 127.0.0.1, ::1 or 0.0.0.0, or its name",
     "Write it without a scheme and a port.",
     "127.0.0.1",
 )
-ASKED_FOR = Value(
-    _asked_for,
+HOST = Value(
+    _host,
     "a host's name or address such as grid.example.com, with or without a port",
     "Write it as it stands in the browser's address bar, without https:// and without a path; "
     "each name by itself, no * in it.",

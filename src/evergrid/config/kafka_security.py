@@ -9,16 +9,15 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
-
-import msgspec
 
 from evergrid.config import references
-from evergrid.config.mechanism import Mechanism, login
+from evergrid.config.connection import ClientProperties
+from evergrid.config.declaration import DeclaredKeys, Key, Named, setting, subsection
 from evergrid.config.problems import quoted
-from evergrid.config.secrets import EXTENSIONS, Vault, extensions
-from evergrid.config.section import Section
-from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, Value, from_base
+from evergrid.config.sasl import Mechanism, login
+from evergrid.config.secrets import EXTENSIONS, SecretReader, extensions
+from evergrid.config.section import Section, from_base
+from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, TEXT_VALUE, choice, text_value
 from evergrid.model.errors import ConfigError
 
 _PEM = "-----BEGIN"
@@ -27,46 +26,66 @@ _OLD_KEYS = ("-----BEGIN RSA PRIVATE KEY", "-----BEGIN EC PRIVATE KEY")
 _USER = ("user", "password")
 _CLIENT = ("token_url", "client_id", "client_secret")
 _TOKEN = (*_CLIENT, "scope", "extensions", "token_ca")
+_MECHANISM = choice(Mechanism, lambda text: Mechanism(text.upper()))
+_TOKEN_URL = text_value(TEXT_VALUE.accepts, TEXT_VALUE.expected, TEXT_VALUE.remedy)
+_WITH_PASSWORD = "must be given for `PLAIN` and `SCRAM`"
+_WITH_TOKEN = "must be given for `OAUTHBEARER`"
 
 
-class Lines(msgspec.Struct, frozen=True):
-    """Properties for both clients, in Java's words, and for each alone; secrets by reference."""
+class SecurityKeys(DeclaredKeys, frozen=True):
+    """How to get into a secured cluster; docs/security.md has examples."""
 
-    properties: Mapping[str, str] = {}
-    java: Mapping[str, str] = {}
-    python: Mapping[str, str] = {}
-
-    def under(self, other: Lines) -> Lines:
-        """Both; what `other` says wins."""
-        return Lines(
-            {**self.properties, **other.properties},
-            {**self.java, **other.java},
-            {**self.python, **other.python},
+    tls: bool = setting(BOOLEAN, "whether connections are encrypted", "true")
+    ca: str | None = setting(
+        FILE,
+        "PEM file: who signs the brokers' certificates",
+        unset="what the system trusts, and for Spark what Java does (its `cacerts`)",
+    )
+    certificate: str | None = setting(
+        FILE, "PEM file: a certificate to show to the brokers", unset="none"
+    )
+    key: str | None = setting(FILE, "PEM file: its private key, in PKCS #8", unset="none")
+    key_password: str | None = setting(
+        TEXT_VALUE, "the private key's password", unset="none", secret=True
+    )
+    mechanism: Mechanism | None = setting(_MECHANISM, "how to log in", unset="no login")
+    user: str | None = setting(TEXT_VALUE, "the user's name", unset=_WITH_PASSWORD)
+    password: str | None = setting(
+        TEXT_VALUE, "the user's password", unset=_WITH_PASSWORD, secret=True
+    )
+    token_url: str | None = setting(_TOKEN_URL, "address of the token endpoint", unset=_WITH_TOKEN)
+    client_id: str | None = setting(
+        TEXT_VALUE, "client ID at the token endpoint", unset=_WITH_TOKEN
+    )
+    client_secret: str | None = setting(
+        TEXT_VALUE, "client secret at the token endpoint", unset=_WITH_TOKEN, secret=True
+    )
+    scope: str | None = setting(TEXT_VALUE, "the scope of the token", unset="none")
+    extensions: Mapping[str, str] = subsection(
+        Named(
+            Key(PROPERTY_VALUE, "its value", secret=True),
+            "what some clusters want to know beside the token",
+            "none",
         )
+    )
+    token_ca: str | None = setting(
+        FILE, "PEM file: who signs the certificate of the token endpoint", unset="as for `ca`"
+    )
 
 
-_MECHANISM: Value[Mechanism] = Value(
-    lambda text: Mechanism(text.upper()),
-    f"one of {', '.join(mechanism.value for mechanism in Mechanism)}",
-    "Choose one of these.",
-    Mechanism.PLAIN,
-    tuple(mechanism.value for mechanism in Mechanism),
-)
-_TEXT = Value(PROPERTY_VALUE.read, PROPERTY_VALUE.expected, "Write the value itself.", "")
-
-
-def read_security(section: Section, base: Path, vault: Vault) -> Lines:
+def read_security(section: Section, secrets: SecretReader) -> ClientProperties:
     """The lines for what the section asks for; none when it is empty."""
     if not section.names:
-        return Lines()
-    tls = references.value(section, "tls", BOOLEAN, vault, True)
+        return ClientProperties()
+    tls = references.value(section, "tls", BOOLEAN, secrets) if "tls" in section else True
     mechanism = None
     if "mechanism" in section:
-        mechanism = references.value(section, "mechanism", _MECHANISM, vault)
+        mechanism = references.value(section, "mechanism", _MECHANISM, secrets)
     _check(section, tls, mechanism)
-    files = _Files(section, base, vault)
+    files = _PemFiles(section, secrets)
     protocol = ("SASL_" if mechanism else "") + ("SSL" if tls else "PLAINTEXT")
-    lines = Lines({"security.protocol": protocol}).under(_trust(files)).under(_own(section, files))
+    common = ClientProperties({"security.protocol": protocol})
+    lines = common.under(_trust(files)).under(_own(section, files))
     if mechanism is Mechanism.OAUTHBEARER:
         return lines.under(_token(section, files))
     return lines.under(_login(section, mechanism)) if mechanism else lines
@@ -80,10 +99,7 @@ def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
         verb = "is" if len(missing) == 1 else "are"
         remedy = f"{mechanism.value} needs {', '.join(needed)}."
         section.report(f"{', '.join(missing)} {verb} missing", remedy, "mechanism")
-    useless = {
-        None: (*_USER, *_TOKEN),
-        Mechanism.OAUTHBEARER: _USER,
-    }.get(mechanism, _TOKEN)
+    useless = {None: (*_USER, *_TOKEN), Mechanism.OAUTHBEARER: _USER}.get(mechanism, _TOKEN)
     for key in useless:
         if key in section:
             told = f"mechanism {mechanism.value}" if mechanism else "a connection without mechanism"
@@ -97,13 +113,13 @@ def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
                 section.report("is for TLS, and tls is false", "Delete one of the two.", key)
 
 
-class _Files:
+class _PemFiles:
     """PEM files that the section names."""
 
-    def __init__(self, section: Section, base: Path, vault: Vault) -> None:
+    def __init__(self, section: Section, secrets: SecretReader) -> None:
         self._section = section
-        self._base = base
-        self._vault = vault
+        self._base = section.base
+        self._secrets = secrets
 
     def read(self, key: str) -> tuple[str, str]:
         """The file under `key`: its path as written, and a reference to what it holds."""
@@ -111,7 +127,7 @@ class _Files:
         if not references.refers(self._section, key):
             path = str(from_base(self._base, given))
             return path, self._held(key, path, path)
-        found = references.reveal(self._section, key, given, self._vault)
+        found = references.reveal(self._section, key, given, self._secrets)
         if _PEM in found:
             self._section.report("found what a file holds, expected its path", _PATH, key)
             return given, given
@@ -124,7 +140,7 @@ class _Files:
         a secret that was put in the wrong place."""
         reference = f"${{file:{path}}}"
         try:
-            text = self._vault.reveal(reference).text
+            text = self._secrets.reveal(reference).text
         except ConfigError as error:
             self._section.report(error.what.replace(path, told), error.remedy, key)
             return reference
@@ -146,21 +162,21 @@ def _conversion(path: str, text: str) -> str:
     return f"Convert it: openssl pkcs8 -topk8 {plain}-in {shlex.quote(path)} -out new.key"
 
 
-def _trust(files: _Files) -> Lines:
+def _trust(files: _PemFiles) -> ClientProperties:
     if "ca" not in files:
-        return Lines()
+        return ClientProperties()
     path, held = files.read("ca")
-    return Lines(java=_store(held), python={"ssl.ca.location": path})
+    return ClientProperties(java=_store(held), python={"ssl.ca.location": path})
 
 
 def _store(held: str) -> dict[str, str]:
     return {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": held}
 
 
-def _own(section: Section, files: _Files) -> Lines:
+def _own(section: Section, files: _PemFiles) -> ClientProperties:
     """The client's own certificate."""
     if not ("certificate" in files and "key" in files):
-        return Lines()
+        return ClientProperties()
     certificate, chain = files.read("certificate")
     key, private = files.read("key")
     java = {
@@ -169,19 +185,20 @@ def _own(section: Section, files: _Files) -> Lines:
         "ssl.keystore.key": private,
     }
     both = {"ssl.key.password": _text(section, "key_password")} if "key_password" in section else {}
-    return Lines(both, java, {"ssl.certificate.location": certificate, "ssl.key.location": key})
+    python = {"ssl.certificate.location": certificate, "ssl.key.location": key}
+    return ClientProperties(both, java, python)
 
 
-def _login(section: Section, mechanism: Mechanism) -> Lines:
-    user, password = (_text(section, key) if key in section else "" for key in _USER)
-    return Lines(
+def _login(section: Section, mechanism: Mechanism) -> ClientProperties:
+    user, password = (_text(section, key) for key in _USER)
+    return ClientProperties(
         {"sasl.mechanism": mechanism.value},
         {"sasl.jaas.config": login(mechanism, {"username": user, "password": password})},
         {"sasl.username": user, "sasl.password": password},
     )
 
 
-def _token(section: Section, files: _Files) -> Lines:
+def _token(section: Section, files: _PemFiles) -> ClientProperties:
     given = {key: _text(section, key) for key in (*_CLIENT, "scope") if key in section}
     words = {"client_id": "clientId", "client_secret": "clientSecret", "scope": "scope"}
     options = {words[key]: value for key, value in given.items() if key in words}
@@ -199,7 +216,7 @@ def _token(section: Section, files: _Files) -> Lines:
         path, held = files.read("token_ca")
         options |= _store(held)
         python["https.ca.location"] = path
-    return Lines(
+    return ClientProperties(
         {
             "sasl.mechanism": Mechanism.OAUTHBEARER.value,
             "sasl.oauthbearer.token.endpoint.url": given.get("token_url", ""),
@@ -210,4 +227,4 @@ def _token(section: Section, files: _Files) -> Lines:
 
 
 def _text(section: Section, key: str) -> str:
-    return section.value(key, _TEXT)
+    return section.field(SecurityKeys, key) or ""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from evergrid.config import Settings
-from evergrid.config.keys import KEYS, Fixed, Named, Shape
+from evergrid.config.declaration import Group, Named, Shape
+from evergrid.config.settings import CONFIGURATION
 
 Load = Callable[..., Settings]
 
@@ -17,7 +18,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encod
 def own_keys(shape: Shape) -> Iterator[str]:
     if isinstance(shape, Named):
         yield from own_keys(shape.each)
-    elif isinstance(shape, Fixed):
+    elif isinstance(shape, Group):
         for key, child in shape.keys.items():
             yield key
             yield from own_keys(child)
@@ -25,7 +26,7 @@ def own_keys(shape: Shape) -> Iterator[str]:
 
 def test_every_key_is_on_the_page() -> None:
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`\n]+`", PAGE))))
-    assert set(own_keys(KEYS)) - words == set()
+    assert set(own_keys(CONFIGURATION)) - words == set()
 
 
 def test_its_examples_load(load_text: Load, tmp_path: Path) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from evergrid.config.defaults import retyped
+from evergrid.config.join_columns import retyped
 from evergrid.config.settings import Settings
 from evergrid.model.control import Request
 from evergrid.model.errors import DataError
 
 
-def asked(settings: Settings, request: Request) -> Settings:
-    """`settings` with what is asked for; DataError when two sources would read one topic.
+def requested_settings(settings: Settings, request: Request) -> Settings:
+    """`settings` with the requested changes; DataError when two sources would read one topic.
 
-    What is asked of sources and joins that are not there any more says nothing.
+    Requests for sources and joins that no longer exist are ignored.
     """
     sources = {
         name: msgspec.structs.replace(source, topic=request.topics.get(name, source.topic))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from evergrid.config import ConfigProblems, Settings, load
-from evergrid.config.asked import asked
+from evergrid.config.requested_settings import requested_settings
 from evergrid.config.settings import Control
 from evergrid.model.control import Request
 from evergrid.model.errors import DataError
@@ -60,7 +60,9 @@ def test_a_mistake_is_named(load_text: Load, text: str, words: str) -> None:
 
 def test_what_is_asked_for_changes_topics_and_types_alone() -> None:
     settings = load(None, {})
-    changed = asked(settings, Request({"users": "users_v2", "gone": "x"}, {"final": JoinType.ASOF}))
+    changed = requested_settings(
+        settings, Request({"users": "users_v2", "gone": "x"}, {"final": JoinType.ASOF})
+    )
     assert changed.sources["users"].topic == "users_v2"
     assert changed.sources["accounts"] == settings.sources["accounts"]
     assert changed.joins["final"].type is JoinType.ASOF
@@ -69,11 +71,11 @@ def test_what_is_asked_for_changes_topics_and_types_alone() -> None:
         join.history,
         join.pairs,
     )
-    assert asked(settings, Request()) == settings
+    assert requested_settings(settings, Request()) == settings
 
 
 def test_two_sources_never_read_one_topic() -> None:
     with pytest.raises(
         DataError, match="sources users and accounts would both read topic accounts"
     ):
-        asked(load(None, {}), Request({"users": "accounts"}))
+        requested_settings(load(None, {}), Request({"users": "accounts"}))

@@ -6,18 +6,68 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evergrid.config.defaults import join_columns, named_columns
-from evergrid.config.document import Branch, Items, Scalar
+from evergrid.config.declaration import DeclaredKeys, Group, Key, Named, setting, subsection
+from evergrid.config.join_columns import join_columns, named_columns
 from evergrid.config.section import Section, described
-from evergrid.config.sources import report_float_key
-from evergrid.config.values import JOINED_COLUMN, SOURCE, TABLE, Value, choice, one_of, whole
+from evergrid.config.source_section import report_float_key
+from evergrid.config.values import (
+    JOINED_COLUMN,
+    SOURCE,
+    TABLE,
+    Value,
+    choice,
+    one_of,
+    text_value,
+    whole,
+)
+from evergrid.config.yaml_tree import ListNode, MapNode, ScalarNode
 from evergrid.model.join import MOST_PAIRS, History, Join, JoinColumn, JoinType, Side
 from evergrid.model.source import Source
 from evergrid.model.types import FieldType
 
-HISTORY = whole(1, 1_000_000_000)
-PAIRS = whole(1, 1_000_000)
-_TYPE = choice(JoinType)
+_HISTORY = whole(1, 1_000_000_000)
+_NO_LIMIT = "no limit: as far back as the table's retention"
+_A_SOURCE = text_value(bool, "a source", "")
+_A_FIELD = text_value(bool, "a field; both of exactly the same type", "")
+
+
+class HistoryKeys(DeclaredKeys, frozen=True):
+    """How many of a key's latest messages the join looks back on."""
+
+    left: int | None = setting(
+        _HISTORY, "latest messages of a key that it looks back on, on the left", unset=_NO_LIMIT
+    )
+    right: int | None = setting(
+        _HISTORY, "the same on the right; for a left join always 1", unset=_NO_LIMIT
+    )
+
+
+class JoinKeys(DeclaredKeys, frozen=True):
+    """Tables that join two sources by a common key."""
+
+    table: str = setting(TABLE, "the table that shows the result", unset="the join's name")
+    type: JoinType = setting(choice(JoinType), "which rows are paired (docs/joins.md)", "left")
+    left: str = setting(_A_SOURCE, "the left source")
+    right: str = setting(_A_SOURCE, "the right source, another one than the left")
+    left_key: str = setting(
+        _A_FIELD, "the field of the left source that is compared", unset="its `key`"
+    )
+    right_key: str = setting(
+        _A_FIELD, "the field of the right source that is compared", unset="its `key`"
+    )
+    pairs: int = setting(
+        whole(1, 1_000_000),
+        "rows of an inner join that one message may make, the newest first",
+        str(MOST_PAIRS),
+    )
+    columns: Mapping[str, str] = subsection(
+        Named(
+            Key(text_value(bool, "source.field", ""), "the field that a column shows"),
+            "the columns of the result as `{shown_name: source.field}` or `[source.field]`",
+            "all columns of both sides",
+        )
+    )
+    history: HistoryKeys = subsection(Group(HistoryKeys))
 
 
 def read_joins(section: Section, sources: Mapping[str, Source | None]) -> dict[str, Join]:
@@ -27,12 +77,12 @@ def read_joins(section: Section, sources: Mapping[str, Source | None]) -> dict[s
 
 
 def _read_join(section: Section, sources: Mapping[str, Source | None]) -> Join:
-    before = len(section.problems)
-    kind = section.value("type", _TYPE, JoinType.LEFT)
+    name, before = section.path[-1], len(section.problems)
+    kind = section.field(JoinKeys, "type")
     type_is_known = len(section.problems) == before
     join = Join(
-        name=section.path[-1],
-        table=section.value("table", TABLE, section.path[-1]),
+        name=name,
+        table=section.field(JoinKeys, "table") or name,
         type=kind,
         left=section.value("left", one_of(sources, "a source:")),
         right=section.value("right", one_of(sources, "a source:")),
@@ -40,7 +90,7 @@ def _read_join(section: Section, sources: Mapping[str, Source | None]) -> Join:
         right_key="",
         history=_read_history(section.section("history"), kind if type_is_known else None),
         columns=(),
-        pairs=section.value("pairs", PAIRS, MOST_PAIRS),
+        pairs=section.field(JoinKeys, "pairs"),
     )
     if join.left and join.left == join.right:
         section.report(
@@ -58,15 +108,14 @@ def _read_join(section: Section, sources: Mapping[str, Source | None]) -> Join:
 
 def _read_history(section: Section, kind: JoinType | None) -> History:
     """`kind` is None when the type is not known, and with it what the right side may be."""
-    left = section.value("left", HISTORY) if "left" in section else None
-    right = section.value("right", HISTORY) if "right" in section else None
-    if kind is JoinType.LEFT and right not in (None, 1):
+    given = section.read(HistoryKeys)
+    if kind is JoinType.LEFT and given.right not in (None, 1):
         section.report(
-            f"found '{right}', but a left join looks at the one latest row of its right side",
+            f"found '{given.right}', but a left join looks at the one latest row of its right side",
             "Remove this key, or choose the type asof or inner.",
             "right",
         )
-    return History(left, None if kind is JoinType.LEFT else right)
+    return History(given.left, None if kind is JoinType.LEFT else given.right)
 
 
 def _with_keys(section: Section, join: Join, left: Source, right: Source) -> Join:
@@ -109,14 +158,14 @@ def _read_columns(
         for field in sources[join.source_of(side)].fields
     }
     reference = one_of(known)
-    if isinstance(node, Items) and node.items:
+    if isinstance(node, ListNode) and node.items:
         return named_columns(join, _listed(section, node, reference, known))
-    if isinstance(node, Branch) and node.entries:
+    if isinstance(node, MapNode) and node.entries:
         columns = section.section("columns")
         columns.check_names(JOINED_COLUMN)
         fields = {name: known.get(columns.value(name, reference)) for name in columns.names}
         return tuple(JoinColumn(name, *field) for name, field in fields.items() if field)
-    found = described(node) if isinstance(node, Scalar) else "none"
+    found = described(node) if isinstance(node, ScalarNode) else "none"
     section.report(
         f"found {found}, expected columns as {{shown_name: source.field}} or [source.field]",
         "Name at least one, or leave 'columns' out to show all.",
@@ -126,14 +175,9 @@ def _read_columns(
 
 
 def _listed(
-    section: Section,
-    node: Items,
-    reference: Value[str],
-    known: Mapping[str, tuple[Side, str]],
+    section: Section, node: ListNode, reference: Value[str], known: Mapping[str, tuple[Side, str]]
 ) -> tuple[tuple[Side, str], ...]:
-    """The fields of a list; each entry is reported by its number, as YAML counts: from 0."""
-    entries = Branch(node.place, {str(i): item for i, item in enumerate(node.items)})
-    listing = Section(entries, (*section.path, "columns"), section.problems)
+    listing = section.items("columns", node)
     fields: dict[tuple[Side, str], str] = {}
     for number in listing.names:
         name = listing.value(number, reference)

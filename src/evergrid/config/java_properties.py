@@ -1,7 +1,8 @@
 """Lines of a Java `.properties` file, pasted under a key as they are: ``properties: |``.
 
 They are read by Java's rules and become the mapping that a person would have written, each value
-with its own line. A line that is none is told without its words: it may be a piece of a secret.
+with its own line. A line that is not name=value is reported without its text: it may be a piece of
+a secret.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from evergrid.config.document import Branch, Node, Scalar, is_unicode
-from evergrid.config.keys import KEYS, Fixed, Leaf, Properties, Shape
-from evergrid.config.problems import Path, Place, Problems
+from evergrid.config.problems import KeyPath, Location, Problems
+from evergrid.config.yaml_tree import MapNode, ScalarNode, is_unicode
 
 _BLANK = " \t\f"
 _PARTS = re.compile(r"((?:[^\\=: \t\f]|\\.)*)([ \t\f]*[=:]?[ \t\f]*)(.*)", re.DOTALL)
@@ -34,56 +34,39 @@ class _Line(msgspec.Struct, frozen=True):
     value: str
 
 
-def spread(tree: Branch, problems: Problems) -> Branch:
-    """`tree` with a mapping wherever lines were pasted for one."""
-    found = _spread(tree, KEYS, (), problems)
-    return found if isinstance(found, Branch) else tree
-
-
-def _spread(node: Node, shape: Shape, path: Path, problems: Problems) -> Node:
-    if isinstance(shape, Properties) and isinstance(node, Scalar) and not node.null:
-        return _mapping(node, path, problems)
-    if not (isinstance(shape, Fixed) and isinstance(node, Branch)):
-        return node
-    entries = {
-        key: _spread(child, shape.keys.get(key, Leaf()), (*path, key), problems)
-        for key, child in node.entries.items()
-    }
-    return Branch(node.place, entries)
-
-
-def _mapping(node: Scalar, path: Path, problems: Problems) -> Branch:
+def parse_properties(node: ScalarNode, path: KeyPath, problems: Problems) -> MapNode:
+    """The mapping that pasted lines stand for."""
     if not node.literal:  # YAML has made one line of them
         remedy = "Write one 'key: value' to a line, indented under this key; or paste the lines of "
         remedy += f"a .properties file after '{path[-1]}: |'."
-        problems.add(node.place, path, "found a single value, expected keys and values", remedy)
-        return Branch(node.place)
-    entries: dict[str, Scalar] = {}
+        problems.add(node.location, path, "found a single value, expected keys and values", remedy)
+        return MapNode(node.location)
+    entries: dict[str, ScalarNode] = {}
     is_well = True
     for line in _lines(node.text):
-        place = Place(node.place.origin, node.place.line + 1 + line.number)
+        location = Location(node.location.origin, node.location.line + 1 + line.number)
         if not (line.separator and _NAME.fullmatch(line.name)):
             if is_well:  # the next ones are mostly its consequence
                 what = "found a line that is not name=value"
                 remedy = "Write it so, and \\ at the end of a line that goes on in the next one."
-                problems.add(place, path, what, remedy)
+                problems.add(location, path, what, remedy)
             is_well = False
         elif line.name in entries:
-            what = f"stands here twice, first on line {entries[line.name].place.line}"
-            problems.add(place, (*path, line.name), what, "Remove one of the two.")
+            what = f"stands here twice, first on line {entries[line.name].location.line}"
+            problems.add(location, (*path, line.name), what, "Remove one of the two.")
         else:
-            entries[line.name] = _value(line, place, (*path, line.name), problems)
-    return Branch(node.place, entries)
+            entries[line.name] = _value(line, location, (*path, line.name), problems)
+    return MapNode(node.location, entries)
 
 
-def _value(line: _Line, place: Place, path: Path, problems: Problems) -> Scalar:
+def _value(line: _Line, location: Location, path: KeyPath, problems: Problems) -> ScalarNode:
     # Kafka's Java client takes away the blanks that Java leaves at the end of a value.
     text = _plain(line.value).rstrip(_BLANK)
     if _HALF_ESCAPE.search(line.value) or not is_unicode(text):
         remedy = "Write \\\\ for a backslash, or \\u and the four digits of a character."
-        problems.add(place, path, "found \\u that starts no character", remedy)
-        return Scalar(place, "")
-    return Scalar(place, text)
+        problems.add(location, path, "found \\u that starts no character", remedy)
+        return ScalarNode(location, "")
+    return ScalarNode(location, text)
 
 
 def _lines(text: str) -> Iterator[_Line]:

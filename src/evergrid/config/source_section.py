@@ -4,14 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evergrid.config.document import Branch, Scalar
+from evergrid.config.declaration import DeclaredKeys, Group, Named, setting, subsection
 from evergrid.config.problems import quoted
 from evergrid.config.section import Section
-from evergrid.config.values import COLUMN, JSON_NAME, SOURCE, START, TABLE, TOPIC, TYPE, one_of
-from evergrid.model.source import Edge, Field, Source
-from evergrid.model.types import Kind
+from evergrid.config.values import (
+    COLUMN,
+    JSON_NAME,
+    SOURCE,
+    START,
+    TABLE,
+    TOPIC,
+    TYPE,
+    one_of,
+    text_value,
+)
+from evergrid.config.yaml_tree import MapNode, ScalarNode
+from evergrid.model.source import Field, Source, Start
+from evergrid.model.types import FieldType, Kind
 
 KAFKA_TIME = "kafka"
+
+
+class FieldKeys(DeclaredKeys, frozen=True):
+    """A column: its type alone, or its type and the JSON field that it is read from."""
+
+    type: FieldType = setting(TYPE, "the column's type")
+    json_name: str | None = setting(
+        JSON_NAME, "the field's name in the JSON", unset="the column's name", name="from"
+    )
+
+
+class SourceKeys(DeclaredKeys, frozen=True):
+    """Kafka topics with one JSON object per message."""
+
+    topic: str = setting(TOPIC, "the Kafka topic, which no other source has")
+    table: str = setting(TABLE, "the table that shows its messages", unset="the source's name")
+    key: str = setting(
+        text_value(bool, "a field, not a `float`", ""), "the field that joins look up"
+    )
+    time: str = setting(
+        text_value(bool, "kafka or a timestamp field", ""),
+        "a message's time; `kafka`: its Kafka timestamp",
+        KAFKA_TIME,
+    )
+    start: Start = setting(START, "where reading starts", "earliest")
+    fields: Mapping[str, FieldKeys] = subsection(
+        Named(
+            Group(FieldKeys, short="type"),
+            "the columns, at least one (`{type: integer, from: user-age}` reads another JSON name)",
+        )
+    )
 
 
 def read_sources(section: Section, prefix: str) -> dict[str, Source | None]:
@@ -32,7 +74,7 @@ def read_sources(section: Section, prefix: str) -> dict[str, Source | None]:
 def _read_source(section: Section, prefix: str) -> Source | None:
     before = len(section.problems)
     name = section.path[-1]
-    topic = section.value("topic", TOPIC)
+    topic = section.field(SourceKeys, "topic")
     if prefix and topic.startswith(f"{prefix}."):
         section.report(
             f"found '{topic}', but topics that start with '{prefix}.' are Evergrid's own",
@@ -43,11 +85,11 @@ def _read_source(section: Section, prefix: str) -> Source | None:
     source = Source(
         name=name,
         topic=topic,
-        table=section.value("table", TABLE, name),
+        table=section.field(SourceKeys, "table") or name,
         fields=tuple(field for field in fields.values() if field),
         key=_read_key(section, fields),
         time_field=_read_time(section, fields),
-        start=section.value("start", START, Edge.EARLIEST),
+        start=section.field(SourceKeys, "start"),
     )
     return source if len(section.problems) == before else None
 
@@ -63,12 +105,12 @@ def _read_fields(section: Section) -> dict[str, Field | None]:
 
 def _read_field(section: Section, name: str) -> Field | None:
     before = len(section.problems)
-    if isinstance(section.node(name), Branch):
-        detail = section.section(name)
-        kind, json_name = detail.value("type", TYPE), detail.value("from", JSON_NAME, name)
+    if isinstance(section.node(name), MapNode):
+        keys = section.section(name).read(FieldKeys)
     else:
-        kind, json_name = section.value(name, TYPE), name
-    field = Field(name, kind, json_name="" if json_name == name else json_name)
+        keys = FieldKeys(section.value(name, TYPE), None)
+    json_name = keys.json_name or name
+    field = Field(name, keys.type, json_name="" if json_name == name else json_name)
     return field if len(section.problems) == before else None
 
 
@@ -95,7 +137,7 @@ def _read_time(section: Section, fields: Mapping[str, Field | None]) -> str:
         return ""
     # A field with a problem of its own may well be meant as a timestamp.
     usable = [n for n, f in fields.items() if f is None or f.type.kind is Kind.TIMESTAMP]
-    if isinstance(node := section.node("time"), Scalar) and node.text == KAFKA_TIME:
+    if isinstance(node := section.node("time"), ScalarNode) and node.text == KAFKA_TIME:
         return ""
     return section.value("time", one_of(usable, "kafka or a timestamp field:"), "")
 
@@ -105,7 +147,7 @@ def _report_shared_topics(section: Section) -> None:
     for name in section.names:
         source = section.section(name)
         topic = source.node("topic")
-        if not isinstance(topic, Scalar) or not topic.text:
+        if not isinstance(topic, ScalarNode) or not topic.text:
             continue
         owner = first.setdefault(topic.text, name)
         if owner != name:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evergrid.config.amounts import memory, moment, spell_bytes, spell_moment
+from evergrid.config.quantities import memory, short_duration
 
 MEMORY = memory(2**10, 2**40)
-MOMENT = moment(0, 3_600_000, "10s")
+MOMENT = short_duration(0, 3_600_000, "10s")
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ MOMENT = moment(0, 3_600_000, "10s")
 )
 def test_memory(text: str, size: int, shortest: str) -> None:
     assert MEMORY.read(text) == size
-    assert spell_bytes(size) == shortest
+    assert MEMORY.write(size) == shortest
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_memory(text: str, size: int, shortest: str) -> None:
 )
 def test_short_times(text: str, milliseconds: int, shortest: str) -> None:
     assert MOMENT.read(text) == milliseconds
-    assert spell_moment(milliseconds) == shortest
+    assert MOMENT.write(milliseconds) == shortest
 
 
 @pytest.mark.parametrize("text", ["", "2", "2 g", "2G", "0g", "-1g", "1.5g", "1025g", "٢g", "2gb"])

@@ -1,0 +1,134 @@
+"""How to reach one Kafka cluster, with secrets that can be rotated and are never printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Self
+
+import msgspec
+
+from evergrid.config.declaration import DeclaredKeys
+from evergrid.config.secrets import SecretReader, shown
+from evergrid.model.errors import ConfigError
+
+
+class HidesSecrets(DeclaredKeys, frozen=True):
+    """Settings that may hold secrets: every way of printing them prints `shown()`."""
+
+    def shown(self) -> Self:
+        """The same settings with every secret replaced, safe to show to anybody."""
+        raise NotImplementedError
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        safe = self.shown()
+        return [(name, getattr(safe, name)) for name in self.__struct_fields__]
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({fields})"
+
+
+def shown_properties(
+    properties: Mapping[str, str], secrets: Set[str] = frozenset()
+) -> dict[str, str]:
+    return {name: shown(name, value, secrets) for name, value in properties.items()}
+
+
+class ClientProperties(msgspec.Struct, frozen=True):
+    """Properties for both clients, in Java's words, and for each alone; secrets by reference."""
+
+    properties: Mapping[str, str] = {}
+    java: Mapping[str, str] = {}
+    python: Mapping[str, str] = {}
+
+    def under(self, other: ClientProperties) -> ClientProperties:
+        """Both; what `other` says wins."""
+        return ClientProperties(
+            {**self.properties, **other.properties},
+            {**self.java, **other.java},
+            {**self.python, **other.python},
+        )
+
+
+class ConnectionTemplate(msgspec.Struct, frozen=True):
+    """A connection as the configuration has it, with references in place of its secrets."""
+
+    reader: SecretReader
+    bootstrap: str
+    client: ClientProperties
+
+    def __repr__(self) -> str:
+        return "ConnectionTemplate()"  # a person may have written a password
+
+
+class Connection(HidesSecrets, frozen=True):
+    """How to reach one Kafka cluster.
+
+    `properties` carry the Java client's names and go to both clients, translated for
+    the Python one; `java` and `python` carry what only that client knows. `secrets`
+    are the values that must never be shown, wherever they ended up in the properties.
+    """
+
+    name: str
+    bootstrap: str
+    properties: Mapping[str, str] = {}
+    java: Mapping[str, str] = {}
+    python: Mapping[str, str] = {}
+    secrets: frozenset[str] = frozenset()
+    template: ConnectionTemplate | None = None
+
+    @classmethod
+    def of(cls, name: str, template: ConnectionTemplate) -> Connection:
+        """The connection with its secrets in place; ConfigError when one is not there."""
+        secrets: set[str] = set()
+
+        def reveal(text: str, key: str = "") -> str:
+            found = template.reader.reveal(text, key)
+            secrets.update(found.secrets)
+            return found.text
+
+        def reveal_all(properties: Mapping[str, str]) -> dict[str, str]:
+            return {key: reveal(value, key) for key, value in properties.items()}
+
+        return cls(
+            name=name,
+            bootstrap=reveal(template.bootstrap),
+            properties=reveal_all(template.client.properties),
+            java=reveal_all(template.client.java),
+            python=reveal_all(template.client.python),
+            secrets=frozenset(secrets),
+            template=template if secrets else None,  # without references it never changes
+        )
+
+    def renewed(self) -> Connection:
+        """The same connection with the secrets that their files hold now: files can be rotated.
+
+        While one of them cannot be read, perhaps because it is being written, nothing changes.
+        """
+        if self.template is None:
+            return self
+        try:
+            return Connection.of(self.name, self.template)
+        except ConfigError:
+            return self
+
+    def shown(self) -> Connection:
+        return Connection(
+            name=self.name,
+            bootstrap=shown("bootstrap", self.bootstrap, self.secrets),
+            properties=shown_properties(self.properties, self.secrets),
+            java=shown_properties(self.java, self.secrets),
+            python=shown_properties(self.python, self.secrets),
+        )
+
+
+class Kafka(msgspec.Struct, frozen=True):
+    """The clusters of the source topics, of the control topic and of our own topics."""
+
+    source: Connection
+    control: Connection
+    internal: Connection
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        return (self.source, self.control, self.internal)
