@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from evergrid.broker.certificate_authority import HERE, Authority, Purpose
+from evergrid.broker.secret_files import write_secret
 from evergrid.config.settings import Tls
-from evergrid.kafka.secured.authority import HERE, Authority, Purpose
-from evergrid.kafka.secured.files import write_secret
 
 
 def self_signed(folder: Path, name: str = "gateway") -> Tls:

@@ -26,14 +26,17 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-from evergrid.kafka import leash
+from evergrid.process import child_process
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test"
 
 # Folders of tests that are parts of their own. So is each file of tests/system, which has
 # Kafka and Spark for itself; what is left is the part `unit`.
-GROUPS = {"broker": ("changelog", "cli", "demo", "kafka", "pipeline"), "browser": ("browser",)}
+GROUPS = {
+    "broker": ("broker", "changelog", "cli", "demo", "kafka", "pipeline"),
+    "browser": ("browser",),
+}
 # What takes longest begins first, so that nothing is left alone at the end.
 LONGEST = (
     *("broker", "browser", "exact", "unit", "control", "swap_kills", "demo", "joins", "secured"),
@@ -115,10 +118,10 @@ class Run:
         self.code: int | None = None
         self._started = time.monotonic()
         self._ended = 0.0
-        self._process: leash.Leashed | None = None
+        self._process: child_process.Leashed | None = None
         with self.log.open("wb") as output:
             try:
-                self._process = leash.start(part.command, output, cwd=ROOT)
+                self._process = child_process.start(part.command, output, cwd=ROOT)
             except OSError as error:
                 output.write(f"{part.command[0]}: {error.strerror}\n".encode())
 

@@ -10,15 +10,15 @@ import msgspec
 import pytest
 import yaml
 
+from evergrid.broker.listeners import Listener, Protocol
+from evergrid.broker.rights import Kind, Operation, Right, grant, revoke
+from evergrid.broker.secret_files import write_secret
+from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.feed import Feed, News
 from evergrid.changelog.writer import RecordWriter
 from evergrid.config import Settings, load
 from evergrid.kafka import topics
-from evergrid.kafka.renewal import AGAIN_SECONDS
-from evergrid.kafka.rights import Kind, Operation, Right, grant, revoke
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.files import write_secret
-from evergrid.kafka.secured.listeners import Listener, Protocol
+from evergrid.kafka.client_renewal import AGAIN_SECONDS
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.testing.handwritten import HandwrittenPipeline
 

@@ -12,15 +12,15 @@ import msgspec
 import pytest
 from tests.certificates import self_signed
 
+from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.broker.secret_files import write_secret
 from evergrid.config import load
 from evergrid.config.settings import Tls
 from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.certificates import read_certificate
-from evergrid.kafka.secured.authority import Authority
-from evergrid.kafka.secured.files import write_secret
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.testing.handwritten import HandwrittenPipeline

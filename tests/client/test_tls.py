@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from evergrid.broker.certificate_authority import HERE, Authority, Purpose
+from evergrid.broker.secret_files import write_secret
 from evergrid.client import AsyncClient, AsyncWindows, Live, connect_async
 from evergrid.client.errors import ClientError, Rejected, Unreachable
 from evergrid.config.settings import Tls
-from evergrid.kafka.secured.authority import HERE, Authority, Purpose
-from evergrid.kafka.secured.files import write_secret
 from evergrid.model.table import Table
 from evergrid.testing.gateway import LocalGateway
 from tests.certificates import self_signed

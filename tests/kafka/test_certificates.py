@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.certificates import self_signed
 
+from evergrid.broker.certificate_authority import Authority
 from evergrid.kafka.certificates import read_certificate
-from evergrid.kafka.secured.authority import Authority
 
 # openssl req -x509 -utf8 -days 20000 -subj "/C=DE/O=Müller & Söhne/OU=Grid/CN=grid.example.com" …
 BY_OPENSSL = """\

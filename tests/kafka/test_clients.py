@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
-from evergrid.kafka.quiet import Quiet
+from evergrid.kafka.log_dedup import Quiet
 from evergrid.model.errors import ConfigError, LinkError
 
 SECRET = Connection("source", "b:1", secrets=frozenset({"hush", "hush-hush"}))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from evergrid.broker.certificate_authority import Authority
 from evergrid.config.settings import Connection
 from evergrid.kafka.identity import scrub, where
-from evergrid.kafka.secured.authority import Authority
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"

@@ -5,7 +5,7 @@ from confluent_kafka import Consumer, KafkaException
 
 from evergrid.config.settings import Connection
 from evergrid.kafka.properties import java_properties, python_properties
-from evergrid.kafka.words import LOGINS, STORES, TOKEN_TRUST, WORDS, Role
+from evergrid.kafka.property_names import LOGINS, STORES, TOKEN_TRUST, WORDS, Role
 from evergrid.model.errors import ConfigError
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from evergrid.broker.listeners import Listener, Protocol
+from evergrid.broker.rights import Kind, Operation, Right, grant
+from evergrid.broker.secret_files import write_secret
+from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.manifest import Asked
 from evergrid.config import Settings, load
 from evergrid.config.mechanism import Mechanism
-from evergrid.kafka.renewal import LOOK_SECONDS
-from evergrid.kafka.rights import Kind, Operation, Right, grant
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.files import write_secret
-from evergrid.kafka.secured.listeners import Listener, Protocol
+from evergrid.kafka.client_renewal import LOOK_SECONDS
 from evergrid.kafka.sending import Sender
 from evergrid.orchestrator.control import ControlReader, Message
 

@@ -11,11 +11,11 @@ import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from evergrid.broker.listeners import Listener, Protocol
+from evergrid.broker.rights import Needs, Right, feeding, grant
+from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.client import LiveWindow
 from evergrid.config.mechanism import Mechanism
-from evergrid.kafka.rights import Needs, Right, feeding, grant
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.testing import oracle
 from evergrid.testing.ports import free_port
 from evergrid.testing.scripted import Script, random_case

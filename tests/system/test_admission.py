@@ -17,6 +17,12 @@ import msgspec
 import pytest
 import yaml
 
+from evergrid.broker import jars
+from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.listeners import Listener, Protocol
+from evergrid.broker.rights import Operation, Right, grant, revoke
+from evergrid.broker.secret_files import write_secret
+from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.codec import Row
 from evergrid.changelog.reader import read_to_end
 from evergrid.cli.trials import Finding, Trials
@@ -25,13 +31,8 @@ from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection, Kafka
 from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key
-from evergrid.kafka import jars, topics
-from evergrid.kafka.probe import reach
-from evergrid.kafka.rights import Operation, Right, grant, revoke
-from evergrid.kafka.secured.authority import Authority
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.files import write_secret
-from evergrid.kafka.secured.listeners import Listener, Protocol
+from evergrid.kafka import topics
+from evergrid.kafka.cluster_probe import reach
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.model.errors import LinkError

@@ -13,20 +13,21 @@ import msgspec
 import pytest
 
 import evergrid
+from evergrid.broker import jars
+from evergrid.broker.listeners import Listener
+from evergrid.broker.rights import Kind, Operation, Right, grant, revoke
+from evergrid.broker.secret_files import write_secret
+from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.codec import Row
 from evergrid.client import Client, ClientError, Patience
 from evergrid.config import load
 from evergrid.config.mechanism import Mechanism, login
-from evergrid.kafka import jars, topics
-from evergrid.kafka.java import java_home
-from evergrid.kafka.rights import Kind, Operation, Right, grant, revoke
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.files import write_secret
-from evergrid.kafka.secured.listeners import Listener
+from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.source import Edge
 from evergrid.pipeline.session import end_session, open_session
 from evergrid.pipeline.sources import kafka_options, message_history
+from evergrid.process.java import java_home
 from evergrid.protocol.messages import Live
 from evergrid.testing.pauses import Pauses
 from evergrid.testing.ports import free_port

@@ -18,8 +18,8 @@ from evergrid.changelog.names import manifest_topic
 from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
-from evergrid.kafka.probe import Pulse
-from evergrid.kafka.renewal import Renewal
+from evergrid.kafka.client_renewal import Renewal
+from evergrid.kafka.cluster_probe import Pulse
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import State, TableTopic
 from evergrid.model.source import Edge

@@ -13,7 +13,7 @@ from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
 from evergrid.kafka.diagnosis import ShutOut, Step, diagnose
-from evergrid.kafka.ear import SHUT_OUT, Ear, is_broken_off
+from evergrid.kafka.last_error import SHUT_OUT, Ear, is_broken_off
 from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge
 

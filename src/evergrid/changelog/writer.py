@@ -15,8 +15,8 @@ from evergrid.changelog.manifest import Asked, Behind, Choices, Gaps
 from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.kafka.ear import SILENCE, Ear
-from evergrid.kafka.renewal import Renewal
+from evergrid.kafka.client_renewal import Renewal
+from evergrid.kafka.last_error import SILENCE, Ear
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import Generation, TableTopic
 from evergrid.model.table import ID_SEPARATOR

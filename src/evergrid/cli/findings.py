@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evergrid.broker import jars
 from evergrid.cli.surroundings import check_disk, check_memory
 from evergrid.cli.trials import BOTH, Finding, Part, Parts, Trials, finding
 from evergrid.config.settings import Gateway, Settings, Tls
 from evergrid.gateway.entry.certificate import Certificate
 from evergrid.gateway.entry.door import check_binding
 from evergrid.gateway.entry.keyfile import read_keys
-from evergrid.kafka import jars
 from evergrid.kafka.certificates import read_certificate
-from evergrid.kafka.java import java_command
 from evergrid.model.errors import ConfigError
 from evergrid.pipeline.javaclient import JavaClient
+from evergrid.process.java import java_command
 
 _MINUTE = "%Y-%m-%d %H:%M UTC"
 

@@ -11,9 +11,9 @@ from typing import NoReturn
 
 from evergrid.config.settings import Settings
 from evergrid.gateway.entry.keys import Keys
-from evergrid.kafka import leash
-from evergrid.kafka.restarts import Restarts
 from evergrid.model.errors import ConfigError
+from evergrid.process import child_process
+from evergrid.process.supervised_child import Restarts
 
 HELP = "run pipeline and gateway together"
 
@@ -52,12 +52,12 @@ class _Part:
         self._name = name
         chosen = ["-c", str(file)] if file else []
         self._command = [sys.executable, "-m", "evergrid", name, *chosen]
-        self._process: leash.Leashed | None = None
+        self._process: child_process.Leashed | None = None
         self._restarts = Restarts()
         self._stood = False
 
     def start(self) -> None:
-        self._process = leash.start(self._command, sys.stdout.fileno(), os.environ)
+        self._process = child_process.start(self._command, sys.stdout.fileno(), os.environ)
         self._restarts.started()
 
     def look(self) -> None:

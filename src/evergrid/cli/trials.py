@@ -24,9 +24,9 @@ from evergrid.changelog.names import (
 from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end
 from evergrid.config.settings import Connection, MissingTopics, Settings
 from evergrid.kafka import topics
+from evergrid.kafka.cluster_probe import reach, rehearse
 from evergrid.kafka.diagnosis import ShutOut, Step, explained, knock
 from evergrid.kafka.identity import identity, where
-from evergrid.kafka.probe import reach, rehearse
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicInfo
 from evergrid.model.errors import ConfigError, EvergridError, LinkError

@@ -10,8 +10,8 @@ from evergrid.changelog.names import manifest_topic
 from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
+from evergrid.kafka.cluster_probe import Pulse, reach
 from evergrid.kafka.identity import where
-from evergrid.kafka.probe import Pulse, reach
 from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge
 

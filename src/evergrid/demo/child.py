@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from evergrid.kafka import leash
-from evergrid.kafka.restarts import Restarts
+from evergrid.process import child_process
+from evergrid.process.supervised_child import Restarts
 
 _STOP_SECONDS = 3.5  # what is cut off is done again at the next start
 _KEPT_VARIABLES = ("EVERGRID_CACHE", "EVERGRID_IVY_SETTINGS")
@@ -35,7 +35,7 @@ class Child:
         self._log = log
         self._watch = watch
         self._hold = hold
-        self._process: leash.Leashed | None = None
+        self._process: child_process.Leashed | None = None
         self._said_from = 0
         self._restarts = Restarts()
         self.started_at = 0.0
@@ -51,7 +51,7 @@ class Child:
         with self._log.open("ab") as output:
             self._said_from = output.tell()
             self.started_at = time.time()
-            self._process = leash.start(command, output, env, hold=(self._hold,))
+            self._process = child_process.start(command, output, env, hold=(self._hold,))
         self._restarts.started()
         self._watch.started()
 

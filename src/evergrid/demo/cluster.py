@@ -11,14 +11,15 @@ import enum
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from evergrid.broker import rights
+from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.broker.jars import Jars
+from evergrid.broker.listeners import Listener, Protocol
+from evergrid.broker.rights import Needs
+from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection
-from evergrid.kafka import rights, topics
-from evergrid.kafka.broker import EmbeddedBroker
-from evergrid.kafka.jars import Jars
-from evergrid.kafka.rights import Needs
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.listeners import Listener, Protocol
+from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import ConfigError
 

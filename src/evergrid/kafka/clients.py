@@ -18,11 +18,11 @@ from confluent_kafka.admin import AdminClient
 
 from evergrid.config.settings import Connection
 from evergrid.kafka.diagnosis import Trouble, diagnose, explained, knock, wants_login
-from evergrid.kafka.ear import ALL_DOWN, SILENCE, is_broken_off
 from evergrid.kafka.identity import scrub, where
+from evergrid.kafka.last_error import ALL_DOWN, SILENCE, is_broken_off
+from evergrid.kafka.log_dedup import Quiet
 from evergrid.kafka.properties import python_properties
-from evergrid.kafka.quiet import Quiet
-from evergrid.kafka.words import Role
+from evergrid.kafka.property_names import Role
 from evergrid.model.errors import ConfigError, LinkError
 
 LOG = logging.getLogger("evergrid.kafka")

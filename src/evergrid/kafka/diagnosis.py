@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from evergrid.config.settings import Connection
-from evergrid.kafka import handshake
-from evergrid.kafka.handshake import Reply, Speech
+from evergrid.kafka import socket_probe
 from evergrid.kafka.identity import (
     Identity,
     identity,
@@ -22,7 +21,8 @@ from evergrid.kafka.identity import (
     shows_certificate,
     where,
 )
-from evergrid.kafka.words import TOKEN_ENDPOINT
+from evergrid.kafka.property_names import TOKEN_ENDPOINT
+from evergrid.kafka.socket_probe import Reply, Speech
 from evergrid.model.errors import LinkError
 
 
@@ -107,26 +107,26 @@ def diagnose(connection: Connection, reason: str) -> Trouble | None:
 def knock(connection: Connection) -> Trouble | None:
     """Why a client might get no answer, found out without it; None when all seems well."""
     who = identity(connection)
-    unreached = handshake.unreached(handshake.addresses(connection))
+    unreached = socket_probe.unreached(socket_probe.addresses(connection))
     if unreached:
         remedy = "Check that the broker runs and that kafka.bootstrap is its address."
         return Trouble(Step.HOST, f"no broker can be reached ({unreached})", remedy)
-    spoken, encrypted = handshake.speech(connection), who.protocol.endswith("SSL")
+    spoken, encrypted = socket_probe.speech(connection), who.protocol.endswith("SSL")
     if spoken is Speech.TLS and not encrypted:
         remedy = f"Set security.protocol to {who.protocol.replace('PLAINTEXT', 'SSL')}."
         return Trouble(Step.TLS, "the broker speaks TLS there, and we do not", remedy)
     if encrypted and spoken is not Speech.TLS:
         return _without_tls(who) if spoken is Speech.OTHER else _silent(Step.TLS)
-    untrusted = handshake.untrusted(connection) if encrypted else ""
+    untrusted = socket_probe.untrusted(connection) if encrypted else ""
     if untrusted:
         return _untrusted(untrusted)
-    return _silent(Step.LOGIN) if handshake.reply(connection) is Reply.SILENCE else None
+    return _silent(Step.LOGIN) if socket_probe.reply(connection) is Reply.SILENCE else None
 
 
 def wants_login(connection: Connection) -> Trouble | None:
     """For a broker that hangs up without a word: it may wait for a login that never comes."""
     who = identity(connection)
-    if who.mechanism or handshake.reply(connection) is not Reply.HANG_UP:
+    if who.mechanism or socket_probe.reply(connection) is not Reply.HANG_UP:
         return None
     protocol = f"SASL_{who.protocol}"
     what = "the broker hangs up; it may want another kind of login"
@@ -183,10 +183,10 @@ def _at_endpoint(connection: Connection) -> Trouble | None:
     Java does not tell why it got no token. librdkafka does so once, and then goes on with the
     token that it has until a broker does not take that any more.
     """
-    if handshake.unreached(handshake.token_endpoint(connection)):
+    if socket_probe.unreached(socket_probe.token_endpoint(connection)):
         remedy = f"Check that it runs and that {TOKEN_ENDPOINT} is its address."
         return Trouble(Step.LOGIN, f"{_endpoint(connection)} cannot be reached", remedy)
-    untrusted = handshake.untrusted_endpoint(connection)
+    untrusted = socket_probe.untrusted_endpoint(connection)
     if untrusted:
         what = f"{_endpoint(connection)} shows a certificate that is not trusted ({untrusted})"
         remedy = "Set kafka.security.token_ca to the authority's PEM file, or ssl.truststore.* as "

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from evergrid.config.secrets import EXTENSIONS, LOGIN, listed
 from evergrid.config.settings import Connection
-from evergrid.kafka import jaas, logins, stores
-from evergrid.kafka.words import (
+from evergrid.kafka import jaas, keystores, login_properties
+from evergrid.kafka.property_names import (
     ANYWAY,
     DEFAULT_STORE_TYPE,
     EARLY,
@@ -56,19 +56,21 @@ def java_properties(connection: Connection) -> dict[str, str]:
         raise _no_login(connection)  # Java's own error would quote words of it
     properties = {
         "bootstrap.servers": connection.bootstrap,
-        **logins.standard(connection.properties, _name(connection)),
+        **login_properties.standard(connection.properties, _name(connection)),
         **connection.java,
     }
     if _is_oidc(properties):
         properties[HANDLER] = OIDC_HANDLER
         properties.setdefault(REFRESH, EARLY)
-    return logins.whole(logins.folded(properties))
+    return login_properties.whole(login_properties.folded(properties))
 
 
 def python_properties(connection: Connection, role: Role | None = None) -> dict[str, str]:
     """What the Python client is given; with a role, without what is for the other kind only."""
     translated = {"bootstrap.servers": connection.bootstrap}
-    rest = logins.folded(logins.standard(connection.properties, _name(connection)))
+    rest = login_properties.folded(
+        login_properties.standard(connection.properties, _name(connection))
+    )
     translated |= _stores(connection, rest, STORES)
     translated |= _login(connection, rest)
     for name, value in rest.items():
@@ -80,7 +82,7 @@ def python_properties(connection: Connection, role: Role | None = None) -> dict[
             raise _no_word(connection, name)
         if role is None or word.role in (Role.ANY, role):
             translated[word.name] = word.value(value)
-    return logins.whole(translated | dict(connection.python))
+    return login_properties.whole(translated | dict(connection.python))
 
 
 def _is_oidc(properties: Mapping[str, str]) -> bool:
@@ -109,11 +111,11 @@ def _stores(
         try:
             if kind not in store.words and store is TRUST_STORE and location:
                 password = given.get(f"{family}password", "")
-                translated["ssl.ca.pem"] = stores.certificates(location, password)
+                translated["ssl.ca.pem"] = keystores.certificates(location, password)
                 continue
             if kind == DEFAULT_STORE_TYPE and PKCS12 in store.words and location:
-                kind = PKCS12 if stores.is_pkcs12(location) else kind
-        except stores.Unreadable as error:
+                kind = PKCS12 if keystores.is_pkcs12(location) else kind
+        except keystores.Unreadable as error:
             raise _unreadable(connection, store, kind, error) from None
         if kind not in store.words:
             raise _unreadable(connection, store, kind)
@@ -214,7 +216,7 @@ def _no_word(connection: Connection, name: str) -> ConfigError:
 
 
 def _unreadable(
-    connection: Connection, store: Store, kind: str, error: stores.Unreadable | None = None
+    connection: Connection, store: Store, kind: str, error: keystores.Unreadable | None = None
 ) -> ConfigError:
     if error is not None and error.part:
         where = _where(connection, f"{store.type_property.removesuffix('type')}{error.part}")

@@ -10,8 +10,8 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.kafka.ear import Ear
 from evergrid.kafka.identity import where
+from evergrid.kafka.last_error import Ear
 from evergrid.model.errors import LinkError
 
 _FLUSH_SECONDS = 60.0

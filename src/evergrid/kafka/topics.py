@@ -30,10 +30,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
+from evergrid.kafka.client_renewal import Renewal
 from evergrid.kafka.diagnosis import ShutOut, Step
-from evergrid.kafka.ear import Ear
 from evergrid.kafka.identity import identity, where
-from evergrid.kafka.renewal import Renewal
+from evergrid.kafka.last_error import Ear
 from evergrid.model.errors import LinkError
 from evergrid.model.source import At, Edge, Start
 

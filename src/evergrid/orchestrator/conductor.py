@@ -20,6 +20,7 @@ from typing import NoReturn
 
 import msgspec
 
+from evergrid.broker.jars import Jars
 from evergrid.changelog.manifest import Behind
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.reports import ReportReader
@@ -27,7 +28,6 @@ from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.diagnosis import ShutOut, Step
-from evergrid.kafka.jars import Jars
 from evergrid.kafka.topics import TopicWatch
 from evergrid.model.control import Verdict
 from evergrid.model.errors import ConfigError, DataError, EvergridError, LinkError

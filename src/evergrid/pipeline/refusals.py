@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from evergrid.config.settings import Connection, Settings
+from evergrid.kafka.cluster_probe import reach
 from evergrid.kafka.diagnosis import Step, Trouble, diagnose, explained
 from evergrid.kafka.identity import scrub
-from evergrid.kafka.probe import reach
 from evergrid.model.errors import ConfigError, LinkError
 
 _REACH_SECONDS = 5.0
