@@ -25,7 +25,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient
 
-from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.listeners import CONTROLLER, INTERNAL, Listener, Protocol
 from evergrid.broker.rights import Kind, Operation, Right, grant, revoke
 from evergrid.broker.secured_broker import ADMINISTRATOR, SecuredBroker
@@ -179,7 +179,7 @@ def test_a_wrong_password_or_an_unknown_name_is_refused(
 def test_a_client_certificate_must_be_there_and_good(house: SecuredBroker, tmp_path: Path) -> None:
     given = settings(house, CERTIFIED)
     bare = {key: value for key, value in given.items() if key not in OWN}
-    strangers = Authority().client("anna").write(tmp_path / "stranger.pem")
+    strangers = CertificateAuthority().client("anna").write(tmp_path / "stranger.pem")
     expired = house.authority.client("anna", PAST).write(tmp_path / "expired.pem")
     files = [
         {key: str(file) for key in given if key.endswith((".key.location", "certificate.location"))}
@@ -193,7 +193,7 @@ def test_a_client_certificate_must_be_there_and_good(house: SecuredBroker, tmp_p
 def test_clients_refuse_a_broker_that_another_authority_vouches_for(
     house: SecuredBroker, listener: Listener, tmp_path: Path
 ) -> None:
-    other = Authority().write(tmp_path / "other.pem")
+    other = CertificateAuthority().write(tmp_path / "other.pem")
     assert re.match(
         BROKER_NOT_TRUSTED, refusal(settings(house, listener, ssl_ca_location=str(other)))
     )

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.loopback_ports import free_port
 from evergrid.broker.token_endpoint import TokenEndpoint
 
@@ -26,13 +26,13 @@ DIGEST = bytes.fromhex("3031300d060960864801650304020105000420")
 
 
 @pytest.fixture(scope="module")
-def authority() -> Authority:
-    return Authority()
+def authority() -> CertificateAuthority:
+    return CertificateAuthority()
 
 
 @pytest.fixture(scope="module")
 def shared(
-    authority: Authority, tmp_path_factory: pytest.TempPathFactory
+    authority: CertificateAuthority, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[TokenEndpoint]:
     file = authority.server().write(tmp_path_factory.mktemp("tokens") / "tokens.pem")
     endpoint = TokenEndpoint(file, free_port(), {"anna": "her secret"})
@@ -52,7 +52,7 @@ def endpoint(shared: TokenEndpoint) -> TokenEndpoint:
 
 def ask(
     endpoint: TokenEndpoint,
-    authority: Authority,
+    authority: CertificateAuthority,
     login: str = "anna:her secret",
     **form: str,
 ) -> tuple[int, dict[str, Any]]:
@@ -66,7 +66,9 @@ def ask(
     )
 
 
-def fetch(request: urllib.request.Request, authority: Authority) -> tuple[int, dict[str, Any]]:
+def fetch(
+    request: urllib.request.Request, authority: CertificateAuthority
+) -> tuple[int, dict[str, Any]]:
     context = ssl.create_default_context(cadata=authority.pem)
     opener = urllib.request.build_opener(
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
@@ -99,7 +101,7 @@ def claims_of(token: str, keys: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_client_gets_a_token_that_the_published_keys_confirm(
-    endpoint: TokenEndpoint, authority: Authority
+    endpoint: TokenEndpoint, authority: CertificateAuthority
 ) -> None:
     status, answer = ask(endpoint, authority)
     assert (status, answer["token_type"], answer["expires_in"]) == (200, "Bearer", 60)
@@ -112,14 +114,16 @@ def test_a_client_gets_a_token_that_the_published_keys_confirm(
 
 
 @pytest.mark.parametrize("login", ["anna:wrong", "anna:", "bob:her secret", ":", "", "é:é"])
-def test_nobody_else_gets_one(endpoint: TokenEndpoint, authority: Authority, login: str) -> None:
+def test_nobody_else_gets_one(
+    endpoint: TokenEndpoint, authority: CertificateAuthority, login: str
+) -> None:
     assert ask(endpoint, authority, login) == (401, {"error": "invalid_client"})
     assert not endpoint.issued
     assert endpoint.refused.total() == 1
 
 
 def test_nor_for_another_scope_or_by_another_grant(
-    endpoint: TokenEndpoint, authority: Authority
+    endpoint: TokenEndpoint, authority: CertificateAuthority
 ) -> None:
     for scope in ("all", ""):
         assert ask(endpoint, authority, scope=scope) == (400, {"error": "invalid_scope"})
@@ -128,14 +132,18 @@ def test_nor_for_another_scope_or_by_another_grant(
     assert answer == (400, {"error": "unsupported_grant_type"})
 
 
-def test_a_token_may_have_expired_already(endpoint: TokenEndpoint, authority: Authority) -> None:
+def test_a_token_may_have_expired_already(
+    endpoint: TokenEndpoint, authority: CertificateAuthority
+) -> None:
     endpoint.lifetime = -30.0
     _, answer = ask(endpoint, authority)
     claims = claims_of(answer["access_token"], endpoint.keys())
     assert claims["iat"] < claims["exp"] <= time.time() - 29
 
 
-def test_it_can_be_away_and_come_back(endpoint: TokenEndpoint, authority: Authority) -> None:
+def test_it_can_be_away_and_come_back(
+    endpoint: TokenEndpoint, authority: CertificateAuthority
+) -> None:
     endpoint.stop()
     with pytest.raises(urllib.error.URLError, match="refused"):
         ask(endpoint, authority)
@@ -144,7 +152,7 @@ def test_it_can_be_away_and_come_back(endpoint: TokenEndpoint, authority: Author
 
 
 def test_a_silent_or_confused_client_is_in_nobodys_way(
-    endpoint: TokenEndpoint, authority: Authority, capfd: pytest.CaptureFixture[str]
+    endpoint: TokenEndpoint, authority: CertificateAuthority, capfd: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(1)
     context = ssl.create_default_context(cadata=authority.pem)

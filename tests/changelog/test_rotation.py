@@ -51,7 +51,7 @@ class Files:
         first = house.authority.client(self._name)
         self._next = house.authority.client("ben")
         self._certificate.write_text(first.pem)
-        write_secret(self._key, first.key.pem())
+        write_secret(self._key, first.key_pem)
         self._grant(self._name)
         self.document: dict[str, object] = {
             "bootstrap": house.broker.address(CERTIFIED.name),
@@ -64,7 +64,7 @@ class Files:
 
     def replace_key(self) -> None:
         """From now on no client can be made."""
-        write_secret(self._key, self._next.key.pem())
+        write_secret(self._key, self._next.key_pem)
 
     def replace_certificate(self) -> None:
         """From now on there is somebody else; and who was there before has no right any more."""

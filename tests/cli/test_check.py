@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from tests.certificates import self_signed
 
-from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.broker.secret_files import write_secret
 from evergrid.config import load
@@ -182,9 +182,9 @@ def test_a_certificate_that_is_missing_expired_or_anothers_is_a_problem(
     assert "are no certificate with its key" in problem
 
     yesterday = datetime.now(UTC) - timedelta(days=1)
-    made = Authority().server(until=yesterday)
+    made = CertificateAuthority().server(until=yesterday)
     files.certificate.write_text(made.pem)
-    write_secret(files.key, made.key.pem())
+    write_secret(files.key, made.key_pem)
     _, (problem,) = gateway_findings(run, with_certificate(tmp_path, files))
     assert f"expired at {yesterday:%Y-%m-%d %H:%M} UTC. Put a new one there" in problem
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.certificates import self_signed
 
-from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.kafka.certificates import read_certificate
 
 # openssl req -x509 -utf8 -days 20000 -subj "/C=DE/O=Müller & Söhne/OU=Grid/CN=grid.example.com" …
@@ -35,9 +35,9 @@ def test_one_that_openssl_made() -> None:
 
 
 def test_the_first_of_a_chain_behind_a_key_counts() -> None:
-    authority, until = Authority(), datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
+    authority, until = CertificateAuthority(), datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
     made = authority.client("anna", until)
-    found = read_certificate(made.key.pem() + made.pem + authority.pem)
+    found = read_certificate(made.key_pem + made.pem + authority.pem)
     assert found is not None
     assert (found.subject, found.ends) == ("CN=anna", until)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.secret_files import write_secret
 from evergrid.config import load
 from evergrid.config.settings import Connection
@@ -128,15 +128,15 @@ def test_settings_that_were_good_are_no_error_of_the_settings_later(tmp_path: Pa
     certificate, key = tmp_path / "me.pem", tmp_path / "me.key"
     files = {"ssl.certificate.location": str(certificate), "ssl.key.location": str(key)}
     connection = Connection("source", "b:1", {"security.protocol": "SSL"}, python=files)
-    authority = Authority()
+    authority = CertificateAuthority()
     first, second = authority.client("me"), authority.client("me")
     certificate.write_text(first.pem)
-    write_secret(key, second.key.pem())
+    write_secret(key, second.key_pem)
     with pytest.raises(ConfigError, match="mismatch"):
         clients.admin(connection)
-    write_secret(key, first.key.pem())
+    write_secret(key, first.key_pem)
     clients.admin(connection)
-    write_secret(key, second.key.pem())
+    write_secret(key, second.key_pem)
     with pytest.raises(LinkError, match=r"mismatch.*read again by themselves\."):
         clients.admin(connection)
     with pytest.raises(ConfigError, match="mismatch"):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.config.settings import Connection
 from evergrid.kafka.identity import scrub, where
 
@@ -52,7 +52,7 @@ def test_sentences_say_who_and_how(properties: dict[str, str], words: str) -> No
 
 
 def test_a_certificates_owner_is_named(tmp_path: Path) -> None:
-    file = Authority().client("grid").write(tmp_path / "me.pem")
+    file = CertificateAuthority().client("grid").write(tmp_path / "me.pem")
     properties = {
         "security.protocol": "SSL",
         "ssl.keystore.type": "PEM",

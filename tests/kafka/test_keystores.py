@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.config.settings import Connection
 from evergrid.kafka.properties import java_properties, python_properties
 from evergrid.model.errors import ConfigError
@@ -28,7 +28,7 @@ def trust(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("trust")
     store = folder / "trust.jks"
     for name in ("one", "two"):
-        file = Authority(name).write(folder / f"{name}.pem")
+        file = CertificateAuthority(name).write(folder / f"{name}.pem")
         make = ("-importcert", "-noprompt", "-alias", name, "-file", file, "-storepass", PASSWORD)
         keytool(*make, "-keystore", store, "-storetype", request.param)
     return store
@@ -73,7 +73,7 @@ def test_a_store_that_is_not_there_or_is_none_is_told_as_that(tmp_path: Path, st
     given = Connection("source", "b:1", {f"ssl.{store}.location": str(file)})
     with pytest.raises(ConfigError, match=rf"{store}\.location: .* cannot be read \(No such file"):
         python_properties(given)
-    Authority("one").write(file)
+    CertificateAuthority("one").write(file)
     with pytest.raises(ConfigError, match=rf"{store}\.type: .* is PEM, .* Set it to PEM"):
         python_properties(given)
 

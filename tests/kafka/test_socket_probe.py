@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.listeners import Listener, Protocol
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.config.mechanism import Mechanism
@@ -209,7 +209,7 @@ def test_an_authority_with_words_beside_it_is_trusted_or_not_as_it_is(house: Sec
     broken = "-----BEGIN CERTIFICATE-----\nü\n-----END CERTIFICATE-----\n"
     for authority, is_another in (
         (house.authority.pem, False),
-        (Authority().pem, True),
+        (CertificateAuthority().pem, True),
         (broken, False),  # which the client tells
         ("ü", False),
     ):

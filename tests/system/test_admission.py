@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from evergrid.broker import jars
-from evergrid.broker.certificate_authority import Authority
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.listeners import Listener, Protocol
 from evergrid.broker.rights import Operation, Right, grant, revoke
 from evergrid.broker.secret_files import write_secret
@@ -190,14 +190,14 @@ def unknown_user(house: SecuredBroker, listener: Listener) -> Iterator[Connectio
 
 @contextlib.contextmanager
 def another_authority(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
-    other = Authority().write(house.directory / "other.pem")
+    other = CertificateAuthority().write(house.directory / "other.pem")
     connection = house.connection(listener, ANNA)
     yield changed(connection, "ssl.truststore.location", str(house.ca), str(other))
 
 
 @contextlib.contextmanager
 def another_token_authority(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
-    other = Authority().write(house.directory / "other.pem")
+    other = CertificateAuthority().write(house.directory / "other.pem")
     connection = house.connection(listener, ANNA)
     yield changed(connection, "sasl.jaas.config", str(house.ca), str(other))
 
@@ -223,12 +223,12 @@ def own_certificate(made: Callable[[SecuredBroker], str]) -> Break:
 
 def expired_client(house: SecuredBroker) -> str:
     made = house.authority.client(ANNA, until=AN_HOUR_AGO)
-    return made.key.pem() + made.pem
+    return made.key_pem + made.pem
 
 
 def foreign_client(_house: SecuredBroker) -> str:
-    made = Authority().client(ANNA)
-    return made.key.pem() + made.pem
+    made = CertificateAuthority().client(ANNA)
+    return made.key_pem + made.pem
 
 
 @contextlib.contextmanager

@@ -1,61 +1,72 @@
-"""A small certificate authority, for the demo and for tests: its word counts on this machine alone.
+"""A certificate authority for the demo and the tests, made with the package `cryptography`.
 
-It lives in memory: who starts the demo again gets a new authority and new certificates.
+It lives in memory: each start has a new authority and new certificates. They are good for this
+machine and a trial, not for a cluster that others reach. `cryptography` comes with the extra
+`demo-security`: a plain installation lacks it, so only the secured broker may import this module.
 """
 
 from __future__ import annotations
 
 import enum
-import hashlib
 import ipaddress
-import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from evergrid.broker import der
-from evergrid.broker.rsa import RsaKey, make_key
 from evergrid.broker.secret_files import write_secret
 
-HERE = ("127.0.0.1", "localhost")
+LOOPBACK = ("127.0.0.1", "localhost")
 
-_SIGNATURE = der.sequence(der.oid("1.2.840.113549.1.1.11"), der.null())  # SHA-256 with RSA
-_COMMON_NAME = der.oid("2.5.4.3")
-_BASIC_CONSTRAINTS = "2.5.29.19"
-_KEY_USAGE = "2.5.29.15"
-_EXTENDED_KEY_USAGE = "2.5.29.37"
-_SUBJECT_NAMES = "2.5.29.17"
-_SUBJECT_KEY = "2.5.29.14"
-_AUTHORITY_KEY = "2.5.29.35"
-_SIGNS_CERTIFICATES = der.bit_string(b"\x06", 1)
-_SIGNS_AND_ENCIPHERS = der.bit_string(b"\xa0", 5)
-
-_DNS, _ADDRESS = 2, 7  # kinds of names
-_VALID = timedelta(days=30)
-_BEFORE = timedelta(hours=1)  # clocks differ
+_KEY_BITS = 2048
+_EXPONENT = 65537
+_LIFETIME = timedelta(days=30)
+_CLOCK_SKEW = timedelta(hours=1)
+_USAGES = (
+    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
+    *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
+)
 
 
 class Purpose(enum.Enum):
     """What a certificate is shown for."""
 
-    SERVER = "1.3.6.1.5.5.7.3.1"
-    CLIENT = "1.3.6.1.5.5.7.3.2"
+    SERVER = ExtendedKeyUsageOID.SERVER_AUTH
+    CLIENT = ExtendedKeyUsageOID.CLIENT_AUTH
 
 
-class Certificate(msgspec.Struct, frozen=True):
-    """A certificate with the key that it speaks for."""
+class IssuedCertificate(msgspec.Struct, frozen=True):
+    """A certificate and its private key."""
 
     pem: str
-    key: RsaKey
+    key: RSAPrivateKey
+
+    @property
+    def key_pem(self) -> str:
+        """The key as PKCS #8, the one form that Java, OpenSSL and Python all read."""
+        return self.key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        ).decode()
 
     def write(self, path: Path) -> Path:
-        """Key and certificate in one file, as Java wants them and everybody else can read."""
-        return write_secret(path, self.key.pem() + self.pem)
+        """Write key and certificate to one file, as Java wants them."""
+        return write_secret(path, self.key_pem + self.pem)
 
 
-class Authority:
-    """Signs certificates; `pem` is what those must have who are to believe them."""
+def make_key() -> RSAPrivateKey:
+    """A new key, for a certificate or for the signatures of tokens."""
+    return generate_private_key(_EXPONENT, _KEY_BITS)
+
+
+class CertificateAuthority:
+    """Issues certificates; whoever is to trust them needs `pem`."""
 
     def __init__(self, name: str = "Evergrid demo authority") -> None:
         self._name = name
@@ -63,11 +74,9 @@ class Authority:
         self.pem = self._sign(
             name,
             self._key,
-            datetime.now(UTC) + _VALID,
-            (
-                _extension(_BASIC_CONSTRAINTS, der.sequence(der.boolean(True)), critical=True),
-                _extension(_KEY_USAGE, _SIGNS_CERTIFICATES, critical=True),
-            ),
+            None,
+            (x509.BasicConstraints(ca=True, path_length=None), True),
+            (_key_usage("key_cert_sign", "crl_sign"), True),
         )
 
     def write(self, path: Path) -> Path:
@@ -78,65 +87,71 @@ class Authority:
         self,
         name: str,
         purpose: Purpose,
-        hosts: tuple[str, ...] = (),
+        hosts: Sequence[str] = (),
         *,
         until: datetime | None = None,
-        key: RsaKey | None = None,
-    ) -> Certificate:
-        """A certificate for `name`; one whose `until` is in the past was never valid today."""
-        extensions = [
-            _extension(_BASIC_CONSTRAINTS, der.sequence(), critical=True),
-            _extension(_KEY_USAGE, _SIGNS_AND_ENCIPHERS, critical=True),
-            _extension(_EXTENDED_KEY_USAGE, der.sequence(der.oid(purpose.value))),
+        key: RSAPrivateKey | None = None,
+    ) -> IssuedCertificate:
+        """A certificate for `name`; it has expired already when `until` is in the past."""
+        extensions: list[tuple[x509.ExtensionType, bool]] = [
+            (x509.BasicConstraints(ca=False, path_length=None), True),
+            (_key_usage("digital_signature", "key_encipherment"), True),
+            (x509.ExtendedKeyUsage([purpose.value]), False),
         ]
         if hosts:
-            extensions.append(_extension(_SUBJECT_NAMES, der.sequence(*map(_host, hosts))))
+            extensions.append((x509.SubjectAlternativeName(map(_host, hosts)), False))
         key = key or make_key()
-        end = until or datetime.now(UTC) + _VALID
-        return Certificate(self._sign(name, key, end, tuple(extensions)), key)
+        return IssuedCertificate(self._sign(name, key, until, *extensions), key)
 
-    def server(self, until: datetime | None = None, key: RsaKey | None = None) -> Certificate:
-        """For what listens on this machine's loopback."""
-        return self.issue("localhost", Purpose.SERVER, HERE, until=until, key=key)
+    def server(
+        self, until: datetime | None = None, key: RSAPrivateKey | None = None
+    ) -> IssuedCertificate:
+        """A certificate for a server on this machine's loopback."""
+        return self.issue("localhost", Purpose.SERVER, LOOPBACK, until=until, key=key)
 
-    def client(self, name: str, until: datetime | None = None) -> Certificate:
+    def client(self, name: str, until: datetime | None = None) -> IssuedCertificate:
         return self.issue(name, Purpose.CLIENT, until=until)
 
-    def _sign(self, name: str, key: RsaKey, end: datetime, extensions: tuple[bytes, ...]) -> str:
-        begin = min(datetime.now(UTC), end) - _BEFORE
-        known_by = (
-            _extension(_SUBJECT_KEY, der.octet_string(_key_id(key))),
-            _extension(_AUTHORITY_KEY, der.sequence(der.context(0, _key_id(self._key)))),
+    def _sign(
+        self,
+        name: str,
+        key: RSAPrivateKey,
+        until: datetime | None,
+        *extensions: tuple[x509.ExtensionType, bool],
+    ) -> str:
+        """The PEM of a certificate with these extensions, each with whether it is critical."""
+        now = datetime.now(UTC)
+        end = until or now + _LIFETIME
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(_common_name(name))
+            .issuer_name(_common_name(self._name))
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(min(now, end) - _CLOCK_SKEW)
+            .not_valid_after(end)
         )
-        content = der.sequence(
-            der.context(0, der.integer(2), constructed=True),  # version 3
-            der.integer(secrets.randbits(120) | 1),
-            _SIGNATURE,
-            _called(self._name),
-            der.sequence(der.time(begin), der.time(end)),
-            _called(name),
-            key.public(),
-            der.context(3, der.sequence(*extensions, *known_by), constructed=True),
-        )
-        signature = der.bit_string(self._key.sign(content))
-        return der.pem("CERTIFICATE", der.sequence(content, _SIGNATURE, signature))
+        issuer_key = self._key.public_key()
+        for extension, critical in (
+            *extensions,
+            (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False),
+            (x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key), False),
+        ):
+            builder = builder.add_extension(extension, critical)
+        signed = builder.sign(self._key, hashes.SHA256())
+        return signed.public_bytes(serialization.Encoding.PEM).decode()
 
 
-def _called(name: str) -> bytes:
-    return der.sequence(der.set_of(der.sequence(_COMMON_NAME, der.utf8(name))))
+def _common_name(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def _extension(kind: str, content: bytes, *, critical: bool = False) -> bytes:
-    marks = (der.boolean(True),) if critical else ()
-    return der.sequence(der.oid(kind), *marks, der.octet_string(content))
+def _key_usage(*allowed: str) -> x509.KeyUsage:
+    return x509.KeyUsage(**{usage: usage in allowed for usage in _USAGES})
 
 
-def _key_id(key: RsaKey) -> bytes:
-    return hashlib.sha1(key.public_numbers(), usedforsecurity=False).digest()
-
-
-def _host(host: str) -> bytes:
+def _host(host: str) -> x509.GeneralName:
     try:
-        return der.context(_ADDRESS, ipaddress.ip_address(host).packed)
+        return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
-        return der.context(_DNS, host.encode("idna"))
+        return x509.DNSName(host)

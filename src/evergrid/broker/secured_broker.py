@@ -23,13 +23,12 @@ from pathlib import Path
 from types import TracebackType
 
 from evergrid.broker import broker_admin, kafka_section
-from evergrid.broker.certificate_authority import Authority, Certificate
+from evergrid.broker.certificate_authority import CertificateAuthority, IssuedCertificate, make_key
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.broker.jars import Jars
 from evergrid.broker.kafka_section import Credentials, Section
 from evergrid.broker.listeners import Account, Listener, Security
 from evergrid.broker.loopback_ports import choose_ports
-from evergrid.broker.rsa import make_key
 from evergrid.broker.secret_files import write_secret
 from evergrid.broker.token_endpoint import TokenEndpoint
 from evergrid.config.mechanism import Mechanism
@@ -68,7 +67,7 @@ class SecuredBroker:
         self.directory = directory.absolute()
         self.directory.mkdir(parents=True, exist_ok=True)
         self.listeners = tuple(listeners)
-        self.authority = Authority()
+        self.authority = CertificateAuthority()
         self.ca = self.authority.write(self.directory / "ca.pem")
         self.accounts = {name: self._account(name) for name in names}
         self._key = make_key()
@@ -177,7 +176,7 @@ class SecuredBroker:
                 )
             time.sleep(_LOOK_SECONDS)
 
-    def _certify(self, file: Path, until: datetime | None = None) -> Certificate:
+    def _certify(self, file: Path, until: datetime | None = None) -> IssuedCertificate:
         file.parent.mkdir(exist_ok=True)
         certificate = self.authority.server(until, self._key)
         certificate.write(file)

@@ -14,7 +14,6 @@ expired already), `secrets`, and `stop()` and `start()` for one that is away for
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 import http.server
 import json
@@ -28,9 +27,12 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+
+from evergrid.broker.certificate_authority import make_key
 from evergrid.broker.listeners import Issuer
 from evergrid.broker.loopback_ports import HOST
-from evergrid.broker.rsa import RsaKey, make_key
 
 AUDIENCE = "kafka"
 SCOPE = "kafka"
@@ -55,6 +57,7 @@ class TokenEndpoint:
         self.scopes: Counter[tuple[str, str]] = Counter()  # client, scope → requests for it
         self.given: deque[str] = deque(maxlen=_MOST_GIVEN)  # the newest tokens themselves
         self._key = make_key()
+        self._key_id = secrets.token_hex(8)
         self._certificate = certificate
         self._server: _Server | None = None
 
@@ -117,15 +120,16 @@ class TokenEndpoint:
             "exp": int(time.time() + seconds),
             "jti": secrets.token_hex(8),
         }
-        header = {"alg": "RS256", "typ": "JWT", "kid": _key_id(self._key)}
+        header = {"alg": "RS256", "typ": "JWT", "kid": self._key_id}
         signed = f"{_encoded(_json(header))}.{_encoded(_json(claims))}"
-        return f"{signed}.{_encoded(self._key.sign(signed.encode()))}"
+        signature = self._key.sign(signed.encode(), PKCS1v15(), hashes.SHA256())
+        return f"{signed}.{_encoded(signature)}"
 
     def keys(self) -> dict[str, object]:
         """The published keys."""
-        key = self._key
-        numbers = {"n": _encoded(_number(key.modulus)), "e": _encoded(_number(key.exponent))}
-        described = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": _key_id(key), **numbers}
+        public = self._key.public_key().public_numbers()
+        numbers = {"n": _encoded(_number(public.n)), "e": _encoded(_number(public.e))}
+        described = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": self._key_id, **numbers}
         return {"keys": [described]}
 
 
@@ -205,10 +209,6 @@ class _Answer(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name
         """Nothing: it would go to the terminal, over the demo's screen."""
-
-
-def _key_id(key: RsaKey) -> str:
-    return hashlib.sha256(key.public()).hexdigest()[:16]
 
 
 def _number(value: int) -> bytes:
