@@ -1,6 +1,6 @@
 """Load and reader in processes of their own, so that neither slows or times the other.
 
-They run on a leash: however the benchmark ends, they end with it. A task goes in and a
+However the benchmark ends, they end with it. A task goes in and a
 result comes out as a file.
 """
 

@@ -3,7 +3,7 @@
 A part is a name and a command; whatever exits with 0 has passed. Real Kafka and Spark make
 the tests wait more than they work, so more parts run at once than there are cores.
 
-1. Each part has a process group on a leash, and a log; nothing outlives this process.
+1. Each part has a process group and a log; nothing outlives this process.
 2. While they run, a terminal shows where each one is; anything else gets a line now and then.
 3. At the end: the whole output of what failed, the slowest tests, and one sentence.
 
@@ -118,7 +118,7 @@ class Run:
         self.code: int | None = None
         self._started = time.monotonic()
         self._ended = 0.0
-        self._process: child_process.Leashed | None = None
+        self._process: child_process.ChildProcess | None = None
         with self.log.open("wb") as output:
             try:
                 self._process = child_process.start(part.command, output, cwd=ROOT)
@@ -142,7 +142,7 @@ class Run:
             self.code = self._process.poll() if self._process else NOT_STARTED
             self._ended = time.monotonic()
             if self._process and self.code is not None:
-                self._process.wait()  # lets its leash go, too
+                self._process.wait()  # closes its pipe, too
         return self.code is not None
 
     def last_words(self) -> str:

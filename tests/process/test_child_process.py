@@ -45,7 +45,7 @@ def sleeper(ready: Path, before: str = "import time; ") -> list[str]:
 
 @contextmanager
 def starter(tmp_path: Path, command: list[str]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """A process of its own, and its group, that holds `command` on a leash; and its child's pid."""
+    """A process of its own, and its group, with `command` as its child; and the child's pid."""
     told = tmp_path / "pid"
     code = f"""
         import os, time
@@ -90,7 +90,7 @@ def test_a_command_that_ignores_being_asked_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_do_not_end_the_leash_only_the_end_of_its_input_does(
+def test_signals_do_not_end_the_supervisor_only_the_end_of_its_input_does(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     ready = tmp_path / "ready"
@@ -156,7 +156,9 @@ def test_kill_is_a_kill_9(tmp_path: Path) -> None:
     assert not runs(held.pid)
 
 
-def test_a_leash_that_was_killed_itself_still_lets_the_command_be_stopped(tmp_path: Path) -> None:
+def test_a_supervisor_that_was_killed_itself_still_lets_the_command_be_stopped(
+    tmp_path: Path,
+) -> None:
     ready = tmp_path / "ready"
     held = child_process.start(sleeper(ready))
     wait_for(ready.exists, "the command")

@@ -118,7 +118,7 @@ class EmbeddedBroker:
         self._report = report
         self._ports: dict[str, int] = {}
         self._lock: int | None = None
-        self._process: child_process.Leashed | None = None
+        self._process: child_process.ChildProcess | None = None
         self._archive: ClassArchive
 
     @property
@@ -279,7 +279,7 @@ class EmbeddedBroker:
             "listener.security.protocol.map": f"CONTROLLER:PLAINTEXT,{_OPEN}:PLAINTEXT",
         }
 
-    def _run(self, command: list[str]) -> child_process.Leashed:
+    def _run(self, command: list[str]) -> child_process.ChildProcess:
         assert self._lock is not None
         console = self.directory / "log" / "console.log"
         with console.open("wb") as output:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from evergrid.config.settings import Settings
+from evergrid.process.backoff import Backoff
 
 _FIRST_WAIT_SECONDS = 2.0
 _LONGEST_WAIT_SECONDS = 30.0
@@ -19,31 +18,26 @@ class Attempts:
 
     def __init__(self) -> None:
         self._of: Settings | None = None
+        self._backoff = Backoff(_FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS)
         self.forget()
 
     def forget(self) -> None:
         """It was done, or given up."""
         self.number: int | None = None
-        self._count = 0
-        self._wait = _FIRST_WAIT_SECONDS
-        self._not_before = 0.0
+        self._backoff.reset()
 
     def are_due(self, wanted: Settings) -> bool:
         """Whether to try now."""
         if wanted != self._of:
             self._of = wanted
             self.forget()
-        return time.monotonic() >= self._not_before
+        return self._backoff.is_due()
 
     def failed(self) -> float:
         """Seconds until the next try."""
-        wait = self._wait
-        self._wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
-        self._count += 1
-        self._not_before = time.monotonic() + wait
-        return wait
+        return self._backoff.failed()
 
     @property
     def are_enough(self) -> bool:
         """Whether one more would be too many, for something that somebody waits for."""
-        return self._count >= _MOST
+        return self._backoff.failures >= _MOST

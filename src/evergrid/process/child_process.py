@@ -1,20 +1,20 @@
-"""A leash: run a command so that it cannot outlive the process that started it.
+"""Run a command so that it cannot outlive the process that started it.
 
-`python -m evergrid.process.child_process -- cmd…` runs cmd as its child, in a session of its own,
-and ends it when standard input reaches its end. The starter holds the other end of that
-pipe, and the kernel closes it however the starter dies, `kill -9` included; no signal and
-no polling could promise that on both Linux and macOS.
+`python -m evergrid.process.child_process -- command…` is a supervisor: it runs the command as its
+child, in a session of its own, and ends it when standard input reaches its end. The starter holds
+the other end of that pipe, and the kernel closes it however the starter dies, `kill -9` included;
+no signal and no polling could promise that on both Linux and macOS.
 
-1. The leash ignores SIGINT, SIGTERM and SIGHUP: only the end of its input decides, so that
+1. The supervisor ignores SIGINT, SIGTERM and SIGHUP: only the end of its input decides, so that
    Ctrl-C lets the starter stop its children in the order it wants.
 2. A number on its input sets the grace in seconds; the last one counts.
-3. At the end of input, or when cmd ended by itself, the whole group of cmd gets SIGTERM,
-   and what is left after the grace gets SIGKILL.
-4. It exits as cmd did: its code, or 128 + the signal that ended it.
+3. At the end of input, or when the command ended by itself, the whole process group of the command
+   gets SIGTERM, and what is left after the grace gets SIGKILL.
+4. It exits as the command did: its code, or 128 + the signal that ended it.
 
-It is a script of the standard library alone, so that it starts in milliseconds and needs
-no import path. A starter must not fork without exec while it holds a leash: the copy
-would hold the pipe as well.
+This file is also the supervisor's script, run by its path with `python -I -S`: it imports the
+standard library alone, so that it starts in milliseconds and needs no import path. A starter must
+not fork without exec while it has a child process: the copy would hold the pipe as well.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ from typing import IO
 
 GRACE_SECONDS = 5.0
 _KILL_SECONDS = 60.0  # after SIGKILL only the kernel, or a machine that stands still, can delay it
-_LOOK_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 
 
-class Leashed:
+class ChildProcess:
     """A running command that ends when we stop it, or when we end."""
 
-    def __init__(self, leash: subprocess.Popen[bytes], pid: int) -> None:
-        self._leash = leash
+    def __init__(self, supervisor: subprocess.Popen[bytes], pid: int) -> None:
+        self._supervisor = supervisor
         self.pid = pid
 
     def poll(self) -> int | None:
         """None while the command runs; then its exit code, or 128 + its signal."""
-        code = self._leash.poll()
-        if code is not None and code < 0:  # the leash itself was killed: do its work
+        code = self._supervisor.poll()
+        if code is not None and code < 0:  # the supervisor itself was killed: do its work
             _signal_group(self.pid, signal.SIGKILL)
             return 128 - code
         return code
 
     def ask_to_end(self, limit: float = GRACE_SECONDS) -> None:
-        """SIGTERM for the command, and SIGKILL after `limit` seconds; who has several to stop asks
-        them all before waiting for the first."""
-        assert self._leash.stdin is not None
+        """Send SIGTERM, and SIGKILL after `limit` seconds. To stop several side by side, ask all of
+        them before waiting for the first."""
+        assert self._supervisor.stdin is not None
         with contextlib.suppress(OSError, ValueError):  # it has ended, or was stopped before
-            self._leash.stdin.write(f"{limit}\n".encode())
-            self._leash.stdin.flush()
-        self._let_go()
+            self._supervisor.stdin.write(f"{limit}\n".encode())
+            self._supervisor.stdin.flush()
+        self._close_pipe()
 
     def stop(self, limit: float = GRACE_SECONDS) -> int:
         """Ask the command to end, wait for it, and return its code."""
@@ -66,22 +66,22 @@ class Leashed:
 
     def kill(self) -> int:
         """End the command and its group at once, as `kill -9` does; return its code."""
-        if self._leash.poll() is None:
+        if self._supervisor.poll() is None:
             _signal_group(self.pid, signal.SIGKILL)
         return self.stop(0.0)
 
     def wait(self, limit: float | None = None) -> int:
         """Wait until the command has ended by itself; subprocess.TimeoutExpired after `limit`."""
-        self._leash.wait(limit)
-        self._let_go()
+        self._supervisor.wait(limit)
+        self._close_pipe()
         code = self.poll()
         assert code is not None
         return code
 
-    def _let_go(self) -> None:
-        assert self._leash.stdin is not None
+    def _close_pipe(self) -> None:
+        assert self._supervisor.stdin is not None
         with contextlib.suppress(OSError):  # what was written and never read
-            self._leash.stdin.close()
+            self._supervisor.stdin.close()
 
 
 def start(
@@ -92,16 +92,16 @@ def start(
     cwd: Path | None = None,
     grace: float = GRACE_SECONDS,
     hold: Sequence[int] = (),
-) -> Leashed:
-    """Run `command` on a leash; its output and errors go to `stdout`.
+) -> ChildProcess:
+    """Start `command` under a supervisor; its output and errors go to `stdout`.
 
     Raises OSError as subprocess does when the command cannot be started. `hold` are
-    descriptors that the leash keeps open until the command has ended, such as a lock's.
+    descriptors that the supervisor keeps open until the command has ended, such as a lock's.
     """
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as report:
         try:
-            leash = subprocess.Popen(
+            supervisor = subprocess.Popen(
                 # Isolated: the starter's PYTHON… variables are for the command, not for us.
                 [
                     *(sys.executable, "-I", "-S", __file__),
@@ -121,13 +121,15 @@ def start(
             os.close(writer)
         said = report.read().decode().split(" ", 1)
     if said[0].isdigit():
-        return Leashed(leash, int(said[0]))
-    leash.communicate()
+        return ChildProcess(supervisor, int(said[0]))
+    supervisor.communicate()
     raise _not_started(said, command)
 
 
 def _not_started(said: list[str], command: Sequence[str | Path]) -> OSError:
-    number, _, text = (said[1] if len(said) == 2 else "0 the leash did not start").partition(" ")
+    number, _, text = (said[1] if len(said) == 2 else "0 the supervisor did not start").partition(
+        " "
+    )
     return OSError(int(number), text, str(command[0]))
 
 
@@ -164,7 +166,7 @@ def _main(arguments: Sequence[str]) -> int:
 
 def _split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     if "--" not in arguments or arguments[-1] == "--":
-        raise SystemExit("usage: leash [--grace=SECONDS] -- command …")
+        raise SystemExit("usage: child_process [--grace=SECONDS] -- command …")
     at = arguments.index("--")
     options = dict(option.removeprefix("--").split("=", 1) for option in arguments[:at])
     return options, list(arguments[at + 1 :])
@@ -200,7 +202,7 @@ def _end(child: subprocess.Popen[bytes], grace: float) -> int:
     left = _signal_group(child.pid, signal.SIGTERM)
     limit = time.monotonic() + grace
     while left and time.monotonic() < limit:
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_POLL_SECONDS)
         child.poll()  # a zombie would count as a member of the group
         left = _signal_group(child.pid, 0)  # 0 only asks
     if left:

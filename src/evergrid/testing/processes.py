@@ -15,7 +15,7 @@ _STOP_SECONDS = 9.0  # a process that takes longer to end, on a busy machine, en
 
 
 class EvergridProcess:
-    """One `evergrid …` command on a leash, with its screen in a file."""
+    """One `evergrid …` command as a child process, with its screen in a file."""
 
     def __init__(
         self,
