@@ -14,7 +14,16 @@ import msgspec
 import pytest
 
 from evergrid.broker.listeners import Listener, Protocol
-from evergrid.broker.rights import Kind, Needs, Operation, Right, commands, feeding, grant, revoke
+from evergrid.broker.rights import (
+    Kind,
+    Operation,
+    RequiredRights,
+    Right,
+    commands,
+    grant,
+    producer_rights,
+    revoke,
+)
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.asking import ControlTopic
 from evergrid.changelog.manifest import Manifest
@@ -30,7 +39,7 @@ from evergrid.model.source import Edge
 
 PAGE = Path(__file__).parents[2] / "docs" / "kafka.md"
 LISTENER = Listener(Protocol.SASL_SSL, Mechanism.SCRAM_SHA_256)
-NEEDS = Needs(("users", "accounts"), "evergrid", "evergrid-control")
+NEEDS = RequiredRights(("users", "accounts"), "evergrid", "evergrid-control")
 TABLE = "evergrid.g1.users_ui"
 LIMIT = 60.0
 NUMBERS = itertools.count()
@@ -45,7 +54,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
         topics.create(all_rights, [NewTopicSpec(name, 1) for name in (*NEEDS.sources, "other")])
         grant(all_rights, "User:pipeline", NEEDS.pipeline())
         grant(all_rights, "User:gateway", NEEDS.gateway())
-        grant(all_rights, "User:sender", feeding(NEEDS.sources))
+        grant(all_rights, "User:sender", producer_rights(NEEDS.sources))
         send("users")(running.connection(LISTENER, "sender"))
         create("evergrid-control")(running.connection(LISTENER, "pipeline"))
         create(TABLE)(running.connection(LISTENER, "pipeline"))

@@ -18,7 +18,7 @@ from evergrid.changelog.feed import Feed, News
 from evergrid.changelog.writer import RecordWriter
 from evergrid.config import Settings, load
 from evergrid.kafka import topics
-from evergrid.kafka.client_renewal import AGAIN_SECONDS
+from evergrid.kafka.client_renewal import RETRY_SECONDS
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.testing.handwritten import HandwrittenPipeline
 
@@ -133,11 +133,11 @@ def test_a_feed_goes_on_with_its_old_certificate_until_the_new_one_is_whole(
     until(lambda: look() and MISMATCH in caplog.text)
     pipeline.write(target, "0:2", {})
     until(lambda: look() and "0:2" in ids)
-    during(2 * AGAIN_SECONDS, look)
+    during(2 * RETRY_SECONDS, look)
     assert caplog.text.count(MISMATCH) == 1, "it is said once"
 
     files.replace_certificate()
-    during(3 * AGAIN_SECONDS, look)
+    during(3 * RETRY_SECONDS, look)
     files.forbid_the_old_one()
     pipeline.write(target, "0:3", {})
     until(lambda: look() and "0:3" in ids)
@@ -176,8 +176,8 @@ def test_a_writer_and_a_watch_go_on_until_the_new_certificate_is_whole(
 
     write()
     files.replace_key()
-    during(2 * AGAIN_SECONDS, write)
+    during(2 * RETRY_SECONDS, write)
     files.replace_certificate()
-    during(3 * AGAIN_SECONDS, write)
+    during(3 * RETRY_SECONDS, write)
     files.forbid_the_old_one()
     during(1.0, write)

@@ -165,7 +165,7 @@ def test_a_certificate_with_its_key_is_said_with_its_end(run: Run, tmp_path: Pat
     assert problems == []
     certificate = read_certificate(files.certificate.read_text())
     assert certificate is not None
-    ends = f"{certificate.ends:%Y-%m-%d %H:%M} UTC"
+    ends = f"{certificate.expires:%Y-%m-%d %H:%M} UTC"
     assert f"✓ Gateway certificate {files.certificate}: with its key, valid until {ends}" in well
 
 

@@ -31,7 +31,7 @@ def test_one_that_openssl_made() -> None:
     found = read_certificate(BY_OPENSSL)
     assert found is not None
     assert found.subject == "CN=grid.example.com,OU=Grid,O=Müller & Söhne,C=DE"
-    assert found.ends == datetime(2081, 8, 19, 15, 36, 20, tzinfo=UTC)
+    assert found.expires == datetime(2081, 8, 19, 15, 36, 20, tzinfo=UTC)
 
 
 def test_the_first_of_a_chain_behind_a_key_counts() -> None:
@@ -39,7 +39,7 @@ def test_the_first_of_a_chain_behind_a_key_counts() -> None:
     made = authority.client("anna", until)
     found = read_certificate(made.key_pem + made.pem + authority.pem)
     assert found is not None
-    assert (found.subject, found.ends) == ("CN=anna", until)
+    assert (found.subject, found.expires) == ("CN=anna", until)
 
 
 @pytest.mark.parametrize("cut", [30, 100, 130])

@@ -12,7 +12,7 @@ from evergrid.broker.secret_files import write_secret
 from evergrid.config import load
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.kafka.client_renewal import AGAIN_SECONDS, LOOK_SECONDS, Renewal
+from evergrid.kafka.client_renewal import CHECK_SECONDS, RETRY_SECONDS, ClientRenewal
 from evergrid.model.errors import ConfigError, LinkError
 
 
@@ -23,13 +23,13 @@ class Looks:
         self.said: list[str] = []
         self.error: Exception | None = None
         self._now = 0.0
-        self._renewal = Renewal(connection, self.said.append, lambda: self._now)
+        self._renewal = ClientRenewal(connection, self.said.append, lambda: self._now)
 
     def at_once(self) -> bool:
         """Whether a new client is made now."""
         return self._renewal.renew(self._make) is not None
 
-    def later(self, seconds: float = LOOK_SECONDS) -> bool:
+    def later(self, seconds: float = CHECK_SECONDS) -> bool:
         self._now += seconds
         return self.at_once()
 
@@ -116,12 +116,12 @@ def test_what_cannot_be_made_is_said_once_and_tried_again(
     looks.error = kind("key values mismatch", remedy="Correct it.")
     certificate.write_text("half")
     assert [looks.later() for _ in range(3)] == [False, False, False]
-    assert [looks.later(AGAIN_SECONDS) for _ in range(3)] == [False, False, False]
+    assert [looks.later(RETRY_SECONDS) for _ in range(3)] == [False, False, False]
     assert looks.said == [
         "key values mismatch. Correct it. Until then the client that was made before is used."
     ]
     looks.error = None
-    assert [looks.later(AGAIN_SECONDS) for _ in range(3)] == [True, False, False]
+    assert [looks.later(RETRY_SECONDS) for _ in range(3)] == [True, False, False]
 
 
 def test_settings_that_were_good_are_no_error_of_the_settings_later(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_settings_that_were_good_are_no_error_of_the_settings_later(tmp_path: Pa
     write_secret(key, first.key_pem)
     clients.admin(connection)
     write_secret(key, second.key_pem)
-    with pytest.raises(LinkError, match=r"mismatch.*read again by themselves\."):
+    with pytest.raises(LinkError, match=r"mismatch.*reloaded automatically\."):
         clients.admin(connection)
     with pytest.raises(ConfigError, match="mismatch"):
         clients.consumer(connection)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError
 
-from evergrid.kafka.last_error import Ear
+from evergrid.kafka.last_error import LastError
 
-ALL_DOWN = KafkaError(KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down")
+ALL_BROKERS_DOWN = KafkaError(KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down")
 REFUSED = KafkaError(KafkaError._AUTHENTICATION, "SASL authentication error: invalid_token")
 FORBIDDEN = KafkaError(KafkaError._AUTHENTICATION, "SASL authentication error: bad password")
 HANDSHAKE = "SASL OAUTHBEARER mechanism handshake failed: "
@@ -20,26 +20,26 @@ BROKEN_OFF = [
 ]
 
 
-@pytest.mark.parametrize("less", [ALL_DOWN, *BROKEN_OFF])
+@pytest.mark.parametrize("less", [ALL_BROKERS_DOWN, *BROKEN_OFF])
 def test_what_only_follows_from_a_reason_does_not_take_its_place(less: KafkaError) -> None:
-    ear = Ear()
-    ear(less)
-    assert ear.heard is less, "it is better than nothing"
-    ear(REFUSED)
-    ear(less)
-    assert ear.heard is REFUSED
+    last_error = LastError()
+    last_error(less)
+    assert last_error.error is less, "it is better than nothing"
+    last_error(REFUSED)
+    last_error(less)
+    assert last_error.error is REFUSED
 
 
 def test_the_newest_reason_counts() -> None:
-    ear = Ear()
-    ear(REFUSED)
-    ear(FORBIDDEN)
-    assert ear.heard is FORBIDDEN
+    last_error = LastError()
+    last_error(REFUSED)
+    last_error(FORBIDDEN)
+    assert last_error.error is FORBIDDEN
 
 
 def test_what_a_request_failed_with_counts_where_no_reason_was_heard() -> None:
-    ear = Ear()
-    ear(ALL_DOWN)
-    ear.follows(REFUSED)
-    ear.follows(FORBIDDEN)
-    assert ear.heard is REFUSED
+    last_error = LastError()
+    last_error(ALL_BROKERS_DOWN)
+    last_error.add_consequence(REFUSED)
+    last_error.add_consequence(FORBIDDEN)
+    assert last_error.error is REFUSED

@@ -11,7 +11,7 @@ import yaml
 from tests.system.wiretap import Wiretap
 
 from evergrid.broker import jars
-from evergrid.broker.kafka_section import Section
+from evergrid.broker.kafka_section import KafkaSection
 from evergrid.broker.listeners import Listener, Protocol
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.broker.token_endpoint import SCOPE
@@ -44,7 +44,7 @@ def java() -> Iterator[JavaClient]:
         yield client
 
 
-def pasted(folder: Path, section: Section, lines: str) -> Connection:
+def pasted(folder: Path, section: KafkaSection, lines: str) -> Connection:
     """The connection of a configuration with these lines."""
     file = folder / "evergrid.yaml"
     text = "".join(f"    {line}\n" for line in lines.strip().split("\n"))

@@ -15,10 +15,10 @@ from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import cluster_probe, socket_probe
-from evergrid.kafka.cluster_probe import Pulse, reach
-from evergrid.kafka.diagnosis import Step, diagnose, knock, wants_login
+from evergrid.kafka.cluster_probe import ClusterProbe, reach
+from evergrid.kafka.diagnosis import Step, diagnose, probe_connection, wants_login
 from evergrid.kafka.identity import where
-from evergrid.kafka.socket_probe import Reply, Speech
+from evergrid.kafka.socket_probe import Reply, WireProtocol
 from evergrid.model.errors import LinkError
 from evergrid.testing.proxy import FaultProxy
 from evergrid.testing.tables import wait_for
@@ -116,24 +116,26 @@ def by(bootstrap: str, protocol: Protocol) -> Connection:
 @pytest.mark.parametrize(
     ("answer", "speech", "reply"),
     [
-        (say_nothing, Speech.SILENCE, Reply.SILENCE),
-        (hang_up, Speech.OTHER, Reply.HANG_UP),
-        (read_and_hang_up, Speech.OTHER, Reply.HANG_UP),
-        (reset, Speech.OTHER, Reply.HANG_UP),
-        (alert, Speech.TLS, Reply.ANSWER),
-        (speak_http, Speech.OTHER, Reply.ANSWER),
+        (say_nothing, WireProtocol.SILENCE, Reply.SILENCE),
+        (hang_up, WireProtocol.OTHER, Reply.CLOSED),
+        (read_and_hang_up, WireProtocol.OTHER, Reply.CLOSED),
+        (reset, WireProtocol.OTHER, Reply.CLOSED),
+        (alert, WireProtocol.TLS, Reply.ANSWER),
+        (speak_http, WireProtocol.OTHER, Reply.ANSWER),
     ],
 )
 def test_silence_is_told_from_hanging_up_and_from_speaking(
-    answer: Answer, speech: Speech, reply: Reply, monkeypatch: pytest.MonkeyPatch
+    answer: Answer, speech: WireProtocol, reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if answer is say_nothing:
         monkeypatch.setattr(socket_probe, "_SECONDS", HASTE)
     with answering(answer) as address:
         connection = by(address, Protocol.PLAINTEXT)
-        assert socket_probe.speech(connection) is speech
+        assert socket_probe.wire_protocol(connection) is speech
         assert socket_probe.reply(connection) is reply
-    assert socket_probe.speech(connection) is Speech.SILENCE, "nobody is there any more"
+    assert socket_probe.wire_protocol(connection) is WireProtocol.SILENCE, (
+        "nobody is there any more"
+    )
     assert socket_probe.reply(connection) is Reply.SILENCE
 
 
@@ -144,7 +146,7 @@ def test_nobody_is_told_to_change_security_for_a_broker_that_says_nothing(
 ) -> None:
     with answering(say_nothing) as address:
         connection = by(address, protocol)
-        found = knock(connection)
+        found = probe_connection(connection)
         assert found is not None
         assert found.what == SILENT
         assert found.step is not Step.HOST
@@ -161,11 +163,11 @@ def test_who_hangs_up_on_tls_or_answers_in_other_words_does_not_speak_it(
 ) -> None:
     for answer in (read_and_hang_up, speak_http):
         with answering(answer) as address:
-            found = knock(by(address, protocol))
+            found = probe_connection(by(address, protocol))
             assert found is not None
-            assert found.what == "the broker does not speak TLS there"
+            assert found.what == "the broker does not use TLS on this port"
     with answering(alert) as address:
-        assert knock(by(address, protocol)) is None
+        assert probe_connection(by(address, protocol)) is None
 
 
 def test_a_broker_that_is_gone_is_not_said_to_speak_no_tls() -> None:
@@ -183,7 +185,7 @@ def test_javas_own_alert_is_told_from_the_brokers(house: SecuredBroker, alert: s
     own = f"SSLHandshakeException: ({alert}) PKIX path building failed: unable to find valid"
     found = diagnose(connection, own)
     assert found is not None
-    assert "the broker's certificate is not trusted here" in found.what
+    assert "the broker's certificate is not trusted" in found.what
     found = diagnose(connection, f"SSLHandshakeException: ({alert}) Received fatal alert: {alert}")
     assert found is not None
     assert "a certificate from us" in found.what
@@ -192,10 +194,10 @@ def test_javas_own_alert_is_told_from_the_brokers(house: SecuredBroker, alert: s
 def test_a_real_broker_is_heard_as_it_is(house: SecuredBroker) -> None:
     for listener in LISTENERS:
         connection = house.connection(listener, "anna")
-        spoken = Speech.TLS if listener.protocol.is_encrypted else Speech.OTHER
-        assert socket_probe.speech(connection) is spoken
+        spoken = WireProtocol.TLS if listener.protocol.is_encrypted else WireProtocol.OTHER
+        assert socket_probe.wire_protocol(connection) is spoken
         assert socket_probe.reply(connection) is Reply.ANSWER
-        assert knock(connection) is None
+        assert probe_connection(connection) is None
         assert wants_login(connection) is None
     for ours, theirs in ((PLAINTEXT, LOGIN), (SSL, SECURED_LOGIN)):
         bootstrap = house.broker.address(theirs.name)
@@ -218,7 +220,7 @@ def test_an_authority_with_words_beside_it_is_trusted_or_not_as_it_is(house: Sec
             "ssl.truststore.type": "PEM",
             "ssl.truststore.certificates": f"# Zürich → 東京\n{authority}",
         }
-        told = socket_probe.untrusted(Connection("source", bootstrap, trust))
+        told = socket_probe.why_untrusted(Connection("source", bootstrap, trust))
         assert bool(told) is is_another
 
 
@@ -227,7 +229,7 @@ def test_an_authority_with_words_beside_it_is_trusted_or_not_as_it_is(house: Sec
 def test_a_real_broker_that_is_stuck_is_said_to_be_so_and_then_to_be_gone(
     house: SecuredBroker, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_probe, "_KNOCK_SECONDS", 0.5)
+    monkeypatch.setattr(cluster_probe, "_DIAGNOSE_SECONDS", 0.5)
     good = house.connection(listener, "anna")
     with FaultProxy(int(good.bootstrap.rpartition(":")[2])) as way:
         way.hold()
@@ -235,12 +237,12 @@ def test_a_real_broker_that_is_stuck_is_said_to_be_so_and_then_to_be_gone(
         with pytest.raises(LinkError, match=SILENT) as caught:
             reach(stuck, 1.0)
         assert "security.protocol" not in caught.value.remedy
-        pulse = Pulse(stuck)
+        pulse = ClusterProbe(stuck)
         wait_for(lambda: why(pulse), lambda told: SILENT in told, LIMIT)
     gone = f"{where(stuck)} does not answer."
     wait_for(lambda: why(pulse), lambda told: told == gone, LIMIT)
 
 
-def why(pulse: Pulse) -> str:
-    assert pulse.feel(0.5) is None
-    return pulse.why()
+def why(pulse: ClusterProbe) -> str:
+    assert pulse.ask(0.5) is None
+    return pulse.reason()

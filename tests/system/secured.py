@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evergrid.broker.listeners import Listener, Protocol
-from evergrid.broker.rights import Needs, Right, feeding, grant
+from evergrid.broker.rights import RequiredRights, Right, grant, producer_rights
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.client import LiveWindow
 from evergrid.config.mechanism import Mechanism
@@ -69,7 +69,7 @@ class SecuredWorld:
         self.name = name
         self.listener = listener
         control = f"control-{name}"
-        self.needs = Needs((f"users-{name}", f"accounts-{name}"), f"eg-{name}", control)
+        self.needs = RequiredRights((f"users-{name}", f"accounts-{name}"), f"eg-{name}", control)
         section = house.section(listener, PIPELINE).document()
         self.world = self._world(
             folder / "pipeline", kafka or section, {"spark": {"batch": "20s", **(spark or {})}}
@@ -81,7 +81,7 @@ class SecuredWorld:
         )
         self.grant(PIPELINE, self.needs.pipeline())
         self.grant(GATEWAY, self.needs.gateway())
-        self.grant(FEEDER, feeding(self.needs.sources))
+        self.grant(FEEDER, producer_rights(self.needs.sources))
 
     def _world(
         self, folder: Path, kafka: Mapping[str, object], more: Mapping[str, object]

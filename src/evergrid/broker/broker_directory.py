@@ -70,7 +70,7 @@ def cluster_id(directory: Path) -> str:
     return found[1].strip().replace("\\", "") if found else ""
 
 
-def last_words(directory: Path, log_start: int) -> str:
+def last_failure(directory: Path, log_start: int) -> str:
     """Why the broker died: its last error since `log_start`, or else what Java printed."""
     logged = _read_from(directory / "log" / "broker.log", log_start)
     if errors := list(_ERROR.finditer(logged)):

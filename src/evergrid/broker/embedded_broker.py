@@ -304,7 +304,7 @@ class EmbeddedBroker:
         raise self._died(f"did not answer within {_START_SECONDS:.0f} s", log_start)
 
     def _died(self, how: str, log_start: int) -> ConfigError:
-        said = broker_directory.last_words(self.directory, log_start)
+        said = broker_directory.last_failure(self.directory, log_start)
         return ConfigError(
             f"the Kafka broker {how}: {said}",
             where=str(self.directory),

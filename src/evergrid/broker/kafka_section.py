@@ -1,6 +1,6 @@
-"""What a client of a listener is configured with: the Java client's lines, as people paste them.
+"""The `kafka` section of a configuration for a client of a listener, with the Java client's names.
 
-Secrets are referred to by the files that hold them, so that the lines can be shown to anyone.
+Secrets are references to files, so that the section can be shown to anyone.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from evergrid.config.mechanism import Mechanism, login
 _LOGIN_HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
 
 
-class Section(msgspec.Struct, frozen=True):
+class KafkaSection(msgspec.Struct, frozen=True):
     """The `kafka` section of a configuration."""
 
     bootstrap: str
     properties: dict[str, str]
 
     def document(self) -> dict[str, object]:
-        """As it stands in the file."""
+        """The section as YAML has it."""
         return {"bootstrap": self.bootstrap, "properties": dict(self.properties)}
 
 
 class Credentials(msgspec.Struct, frozen=True):
-    """A name, and the files that prove it and that say whom to believe."""
+    """An account: its name, and the files with its secrets and with the trusted authority."""
 
     name: str
     password: Path
@@ -37,7 +37,7 @@ class Credentials(msgspec.Struct, frozen=True):
     token_url: str = ""
 
 
-def section(listener: Listener, bootstrap: str, known: Credentials) -> Section:
+def kafka_section(listener: Listener, bootstrap: str, known: Credentials) -> KafkaSection:
     """How a client connects to `listener` at that address."""
     properties = {"security.protocol": listener.protocol.value}
     if listener.protocol.is_encrypted:
@@ -49,7 +49,7 @@ def section(listener: Listener, bootstrap: str, known: Credentials) -> Section:
         }
     if listener.mechanism is not None:
         properties |= _login(listener.mechanism, known)
-    return Section(bootstrap, properties)
+    return KafkaSection(bootstrap, properties)
 
 
 def _trust(known: Credentials) -> dict[str, str]:

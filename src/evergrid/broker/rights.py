@@ -59,7 +59,7 @@ class Right(msgspec.Struct, frozen=True):
 _GROUP = Right("evergrid", (Operation.DESCRIBE,), kind=Kind.GROUP)
 
 
-class Needs(msgspec.Struct, frozen=True):
+class RequiredRights(msgspec.Struct, frozen=True):
     """The topics of one Evergrid: its sources, its control topic, the prefix of its own."""
 
     sources: tuple[str, ...]
@@ -101,7 +101,7 @@ class Needs(msgspec.Struct, frozen=True):
         )
 
 
-def feeding(topics: Iterable[str]) -> tuple[Right, ...]:
+def producer_rights(topics: Iterable[str]) -> tuple[Right, ...]:
     """What someone needs who writes to these topics."""
     return tuple(Right(topic, (Operation.WRITE, Operation.DESCRIBE)) for topic in topics)
 

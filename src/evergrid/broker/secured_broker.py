@@ -26,7 +26,7 @@ from evergrid.broker import broker_admin, kafka_section
 from evergrid.broker.certificate_authority import CertificateAuthority, IssuedCertificate, make_key
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.broker.jars import Jars
-from evergrid.broker.kafka_section import Credentials, Section
+from evergrid.broker.kafka_section import Credentials, KafkaSection
 from evergrid.broker.listeners import Account, Listener, Security
 from evergrid.broker.loopback_ports import choose_ports
 from evergrid.broker.secret_files import write_secret
@@ -119,9 +119,9 @@ class SecuredBroker:
         if self.tokens is not None:
             self.tokens.stop()
 
-    def section(self, listener: Listener, name: str = "evergrid") -> Section:
+    def section(self, listener: Listener, name: str = "evergrid") -> KafkaSection:
         """The `kafka` section of a configuration with which `name` connects; no secret is in it."""
-        return kafka_section.section(
+        return kafka_section.kafka_section(
             listener, self.broker.address(listener.name), self._credentials(name)
         )
 

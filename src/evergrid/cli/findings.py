@@ -67,15 +67,14 @@ def _certificate(files: Tls) -> str:
             where="gateway.tls",
             remedy="Name a PEM file whose first certificate is the gateway's own.",
         )
-    if read.ends < datetime.now(UTC):
+    if read.expires < datetime.now(UTC):
         raise ConfigError(
-            f"the certificate in {files.certificate} expired at {read.ends:{_MINUTE}}",
+            f"the certificate in {files.certificate} expired at {read.expires:{_MINUTE}}",
             where="gateway.tls",
             remedy="Put a new one there; a running gateway takes it by itself.",
         )
-    return (
-        f"Gateway certificate {files.certificate}: with its key, valid until {read.ends:{_MINUTE}}"
-    )
+    expires = f"{read.expires:{_MINUTE}}"
+    return f"Gateway certificate {files.certificate}: with its key, valid until {expires}"
 
 
 def _keys(path: Path) -> str:

@@ -16,7 +16,7 @@ from evergrid.broker import rights
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.broker.jars import Jars
 from evergrid.broker.listeners import Listener, Protocol
-from evergrid.broker.rights import Needs
+from evergrid.broker.rights import RequiredRights
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics
@@ -100,9 +100,9 @@ class Cluster:
         administration = self._broker.connection()
         topics.create(administration, [NewTopicSpec(name, _PARTITIONS) for name in sources])
         if self._listener is not None:
-            needed = Needs(tuple(sources), prefix, control).whole()
+            needed = RequiredRights(tuple(sources), prefix, control).whole()
             rights.grant(administration, self._listener.principal(_EVERGRID), needed)
-            sending = rights.feeding(sources)
+            sending = rights.producer_rights(sources)
             rights.grant(administration, self._listener.principal(_SENDER), sending)
 
     def restart(self) -> None:

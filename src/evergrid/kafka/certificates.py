@@ -27,7 +27,7 @@ class Certificate(msgspec.Struct, frozen=True):
     """Whose it is, as Kafka writes names, and the moment after which nobody takes it."""
 
     subject: str
-    ends: datetime
+    expires: datetime
 
 
 def read_certificate(text: str) -> Certificate | None:

@@ -18,12 +18,12 @@ _State = tuple[int, ...]
 _Mark = tuple[Connection, tuple[_State, ...]]
 _Made = TypeVar("_Made")
 
-LOOK_SECONDS = 1.0  # between looks, however often somebody asks
-AGAIN_SECONDS = 5.0  # after a client could not be made
+CHECK_SECONDS = 1.0  # between looks, however often somebody asks
+RETRY_SECONDS = 5.0  # after a client could not be made
 _KEPT = "Until then the client that was made before is used."
 
 
-class Renewal:
+class ClientRenewal:
     """Remembers what a client was made with; `say` is told once why there is no new one."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Renewal:
         self._say = say
         self._said = ""
         self._clock = clock
-        self._look_at = clock() + LOOK_SECONDS
+        self._look_at = clock() + CHECK_SECONDS
         self._used: _Mark | None = self._look()
         self._seen = self._used
         self._lock = threading.Lock()
@@ -52,7 +52,7 @@ class Renewal:
         try:
             made = make()
         except (ConfigError, LinkError) as error:
-            self._used, self._look_at = None, self._clock() + AGAIN_SECONDS
+            self._used, self._look_at = None, self._clock() + RETRY_SECONDS
             self._tell(f"{error.sentence()} {_KEPT}")
             return None
         self._said = ""
@@ -67,12 +67,12 @@ class Renewal:
             now = self._clock()
             if now < self._look_at:
                 return False
-            is_late = now > self._look_at + LOOK_SECONDS
-            self._look_at = now + LOOK_SECONDS
+            is_late = now > self._look_at + CHECK_SECONDS
+            self._look_at = now + CHECK_SECONDS
             before, self._seen = self._seen, self._look()
             if is_late and self._seen != before:
                 # Nobody has asked for long, and whoever does now is not to use an old secret.
-                time.sleep(LOOK_SECONDS)
+                time.sleep(CHECK_SECONDS)
                 before, self._seen = self._seen, self._look()
             if self._seen == self._used or self._seen != before:
                 return False

@@ -1,6 +1,6 @@
-"""The login as other versions and other programs write it, in the words that Spark's Java knows.
+"""Logins as other versions and other programs write them, as properties that Spark's Java knows.
 
-From there `properties.py` translates it for the Python client, so both log in the same way.
+From there `properties.py` translates them for the Python client, so both log in the same way.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.secrets import LOGIN, escaped
 from evergrid.kafka import jaas
-from evergrid.kafka.pem import mended
+from evergrid.kafka.pem import restore_line_breaks
 from evergrid.kafka.property_names import (
     CREDENTIALS,
     EXTENSION,
@@ -70,10 +70,10 @@ _USE_ANOTHER = (
 )
 
 
-def standard(properties: Mapping[str, str], where: str) -> dict[str, str]:
-    """`properties` with Strimzi's way to get tokens, and Databricks' classes, in Kafka's own words.
+def to_kafka_login(properties: Mapping[str, str], where: str) -> dict[str, str]:
+    """`properties` with Strimzi's way to get tokens, and Databricks' classes, in Kafka's own names.
 
-    ConfigError for a login that one of the clients cannot do at all; `where` is the connection.
+    ConfigError for a login that one of the clients does not support; `where` is the connection.
     """
     properties = {
         name: _SHADED.sub("", value) if name in (LOGIN, HANDLER) else value
@@ -93,7 +93,7 @@ def standard(properties: Mapping[str, str], where: str) -> dict[str, str]:
     }
 
 
-def folded(properties: Mapping[str, str]) -> dict[str, str]:
+def with_login_options(properties: Mapping[str, str]) -> dict[str, str]:
     """`properties` with the credentials that Kafka 4.1 takes as properties in the login's line.
 
     They win over those of the line, as they do there. PEM in the line has its line breaks back.
@@ -106,13 +106,14 @@ def folded(properties: Mapping[str, str]) -> dict[str, str]:
         return dict(properties)
     options = {**login.options, **told}
     rest = {name: value for name, value in properties.items() if name not in CREDENTIALS}
-    return {**rest, LOGIN: _line(whole(options))}
+    return {**rest, LOGIN: _line(with_line_breaks(options))}
 
 
-def whole(properties: Mapping[str, str]) -> dict[str, str]:
+def with_line_breaks(properties: Mapping[str, str]) -> dict[str, str]:
     """`properties` with the line breaks of certificates and keys put back."""
     return {
-        name: mended(value) if name in PEM_TEXTS else value for name, value in properties.items()
+        name: restore_line_breaks(value) if name in PEM_TEXTS else value
+        for name, value in properties.items()
     }
 
 
@@ -145,7 +146,7 @@ def _is_strimzi(properties: Mapping[str, str], login: jaas.Login) -> bool:
 
 
 def _options(login: jaas.Login, where: str) -> dict[str, str]:
-    """The options in Kafka's own words, and the token endpoint's address among them."""
+    """The options under Kafka's own names, the token endpoint's address among them."""
     found: dict[str, str] = {}
     for option, value in login.options.items():
         if option in _OPTIONS:
@@ -153,13 +154,15 @@ def _options(login: jaas.Login, where: str) -> dict[str, str]:
         elif option.startswith(_EXTENSION):
             found[EXTENSION + option.removeprefix(_EXTENSION)] = value
         elif option.startswith(_START) and not _only_tunes(option, value):
-            raise _foreign(f"{option} of Strimzi's login is not known to the two clients", where)
+            raise _unsupported(
+                f"{option} of Strimzi's login is not known to the two clients", where
+            )
         elif not option.startswith(_START):
             found[option] = value
     missing = [option for option in _NEEDED if _OPTIONS[option] not in found]
     if missing:
         verb = "is" if len(missing) == 1 else "are"
-        raise _foreign(f"{', '.join(missing)} {verb} missing in Strimzi's login", where)
+        raise _unsupported(f"{', '.join(missing)} {verb} missing in Strimzi's login", where)
     if "ssl.truststore.certificates" in found:
         found.setdefault("ssl.truststore.type", "PEM")
     return found
@@ -170,7 +173,7 @@ def _only_tunes(option: str, value: str) -> bool:
     return option in _TUNING or (option == _IS_JWT and value.lower() == "true")
 
 
-def _foreign(what: str, where: str) -> ConfigError:
+def _unsupported(what: str, where: str) -> ConfigError:
     return ConfigError(what, where=f"{where}, property {LOGIN}", remedy=USE_SECURITY)
 
 

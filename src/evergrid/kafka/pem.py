@@ -16,7 +16,7 @@ _WHOLE = re.compile(r"\r?\n(?:[A-Za-z0-9+/=]+\r?\n)+")
 _WIDTH = 64
 
 
-def mended(text: str) -> str:
+def restore_line_breaks(text: str) -> str:
     """`text` with a line break wherever PEM wants one; what is no PEM stays as it is."""
     if _BEGIN not in text:
         return text

@@ -1,6 +1,6 @@
-"""The dictionary between the Java client's settings and the Python client's (librdkafka).
+"""Which property of the Python client (librdkafka) stands for which of the Java client.
 
-Nothing but tables: `properties.py` reads them.
+Tables only: `properties.py` and `login_properties.py` use them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ class Role(enum.Enum):
     CONSUMER = "consumer"
 
 
-class Word(msgspec.Struct, frozen=True):
-    """What librdkafka calls a property, whose it is, and how its value changes."""
+class PropertyName(msgspec.Struct, frozen=True):
+    """librdkafka's name of a property, the kind of client that has it, and its value's change."""
 
     name: str
     role: Role = Role.ANY
     value: Callable[[str], str] = str
 
 
-def _same(role: Role, *names: str) -> dict[str, Word]:
-    return {name: Word(name, role) for name in names}
+def _same(role: Role, *names: str) -> dict[str, PropertyName]:
+    return {name: PropertyName(name, role) for name in names}
 
 
 def _system_default(value: str) -> str:
@@ -46,8 +46,8 @@ def _or_none(value: str) -> str:
     return value.strip() or "none"
 
 
-# Java's name → librdkafka's word.
-WORDS: Mapping[str, Word] = {
+# Java's name → librdkafka's.
+PROPERTY_NAMES: Mapping[str, PropertyName] = {
     **_same(
         Role.ANY,
         "bootstrap.servers",
@@ -72,12 +72,12 @@ WORDS: Mapping[str, Word] = {
         "socket.connection.setup.timeout.ms",
         "ssl.key.password",
     ),
-    "max.request.size": Word("message.max.bytes"),
-    "receive.buffer.bytes": Word("socket.receive.buffer.bytes", value=_system_default),
-    "request.timeout.ms": Word("socket.timeout.ms"),
-    "sasl.mechanism": Word("sasl.mechanisms"),
-    "send.buffer.bytes": Word("socket.send.buffer.bytes", value=_system_default),
-    "ssl.endpoint.identification.algorithm": Word(
+    "max.request.size": PropertyName("message.max.bytes"),
+    "receive.buffer.bytes": PropertyName("socket.receive.buffer.bytes", value=_system_default),
+    "request.timeout.ms": PropertyName("socket.timeout.ms"),
+    "sasl.mechanism": PropertyName("sasl.mechanisms"),
+    "send.buffer.bytes": PropertyName("socket.send.buffer.bytes", value=_system_default),
+    "ssl.endpoint.identification.algorithm": PropertyName(
         "ssl.endpoint.identification.algorithm", value=_or_none
     ),
     **_same(
@@ -92,7 +92,7 @@ WORDS: Mapping[str, Word] = {
         "retries",
         "transaction.timeout.ms",
     ),
-    "buffer.memory": Word("queue.buffering.max.kbytes", Role.PRODUCER, _kilobytes),
+    "buffer.memory": PropertyName("queue.buffering.max.kbytes", Role.PRODUCER, _kilobytes),
     **_same(
         Role.CONSUMER,
         "check.crcs",
@@ -104,19 +104,19 @@ WORDS: Mapping[str, Word] = {
         "max.poll.interval.ms",
         "session.timeout.ms",
     ),
-    "fetch.max.wait.ms": Word("fetch.wait.max.ms", Role.CONSUMER),
+    "fetch.max.wait.ms": PropertyName("fetch.wait.max.ms", Role.CONSUMER),
 }
 
 
 class Store(msgspec.Struct, frozen=True):
-    """A Java key or trust store: librdkafka's words for each type that it can read itself.
+    """A Java key or trust store: librdkafka's properties for each type that it can read itself.
 
-    A property of the store that has no word for the store's type is refused. `conversion`
+    A property of the store that is not named for the store's type is refused. `conversion`
     is the command that makes a readable store of another.
     """
 
     type_property: str
-    words: Mapping[str, Mapping[str, tuple[str, ...]]]
+    names: Mapping[str, Mapping[str, tuple[str, ...]]]
     conversion: str
 
 
@@ -155,7 +155,7 @@ STORES: tuple[Store, ...] = (
     ),
 )
 DEFAULT_STORE_TYPE = "JKS"  # Java's, which also stands for files of the other kind
-# Certificates and keys as they are, in either client's words.
+# Properties that hold certificates and keys themselves, of either client.
 PEM_TEXTS = frozenset(
     (
         f"{_TRUST}.certificates",
@@ -168,11 +168,11 @@ PEM_TEXTS = frozenset(
     )
 )
 
-# Login module → its options → librdkafka's words; and what the one for tokens itself implies.
-# Java takes the authority of the token endpoint from options of the login, as a store.
+# Login module → its options → librdkafka's properties; and what the module for tokens implies.
+# Java takes the authority of the token endpoint from options of the login, as a trust store.
 _USER = {"username": "sasl.username", "password": "sasl.password"}
 OAUTH_LOGIN = "OAuthBearerLoginModule"
-LOGINS: Mapping[str, Mapping[str, str]] = {
+LOGIN_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "PlainLoginModule": _USER,
     "ScramLoginModule": _USER,
     OAUTH_LOGIN: {
@@ -205,14 +205,14 @@ USE_SECURITY = (
     "client credentials, for both clients."
 )
 
-# When Java renews a token: after half of its time, the earliest that it can. It would by itself
-# do so after four fifths, as librdkafka does; but one that is late has a query fall over, since
-# Java does not try a second time with a token that had expired.
+# When Java renews a token: after half of its lifetime, the earliest that it can. The default is
+# four fifths, as for librdkafka; but after a late renewal a query fails, since Java does not try a
+# second time when a token has expired.
 REFRESH = "sasl.login.refresh.window.factor"
-EARLY = "0.5"
+EARLY_REFRESH = "0.5"
 
-# What tunes the Java client alone: librdkafka decides it by itself, to the same effect.
-JAVA_ALONE = frozenset(
+# Tuning of the Java client: librdkafka has no such property and works the same without.
+JAVA_ONLY = frozenset(
     (
         "default.api.timeout.ms",
         "sasl.login.connect.timeout.ms",
@@ -231,9 +231,9 @@ JAVA_ALONE = frozenset(
     )
 )
 
-# What librdkafka does anyway needs no word. It speaks TLS 1.2 and 1.3: what allows older ones, or
-# 1.3 alone, would not be kept to. It gets tokens by client credentials.
-ANYWAY: Mapping[str, re.Pattern[str]] = {
+# Values that librdkafka follows anyway. It uses TLS 1.2 and 1.3, so values that allow older
+# versions, or 1.3 alone, are not among them. It gets tokens by client credentials.
+IMPLIED: Mapping[str, re.Pattern[str]] = {
     "sasl.oauthbearer.jwt.retriever.class": re.compile(
         rf"{re.escape(_OAUTH)}\.(Default|ClientCredentials)JwtRetriever"
     ),
@@ -244,25 +244,25 @@ ANYWAY: Mapping[str, re.Pattern[str]] = {
     "ssl.enabled.protocols": re.compile(r"(TLSv1\.3\s*,\s*)?TLSv1\.2(\s*,\s*TLSv1\.3)?"),
 }
 
-# What Evergrid decides itself, and why nobody else may.
-_PLACE = "Evergrid keeps its own place in each topic; delete the line."
+# Properties that Evergrid sets itself, and why nobody else may.
+_POSITION = "Evergrid keeps its own position in each topic; delete the line."
 _BYTES = "Evergrid reads and writes bytes; delete the line."
-OURS: Mapping[str, str] = {
-    "auto.offset.reset": _PLACE,
-    "enable.auto.commit": _PLACE,
-    "group.id": _PLACE,
-    "group.instance.id": _PLACE,
+RESERVED: Mapping[str, str] = {
+    "auto.offset.reset": _POSITION,
+    "enable.auto.commit": _POSITION,
+    "group.id": _POSITION,
+    "group.instance.id": _POSITION,
     "key.deserializer": _BYTES,
     "key.serializer": _BYTES,
     "value.deserializer": _BYTES,
     "value.serializer": _BYTES,
 }
 
-# The Python client's own words, which Java does not know: what to write, so that both do.
+# Properties of the Python client that Java does not know: what to write instead, for both.
 _LOGIN = "Write sasl.mechanism and sasl.jaas.config, or use kafka.security."
 _TOKENS = "Write Java's sasl.* lines, or use kafka.security with mechanism OAUTHBEARER."
 _FILES = "Use kafka.security.certificate and key, or write ssl.keystore.type and location."
-PYTHONS: Mapping[str, str] = {
+PYTHON_ONLY: Mapping[str, str] = {
     "sasl.mechanisms": "Write sasl.mechanism, without the last letter.",
     **dict.fromkeys(("sasl.username", "sasl.password"), _LOGIN),
     **dict.fromkeys(
@@ -280,8 +280,8 @@ PYTHONS: Mapping[str, str] = {
 }
 
 # For properties where "move it to kafka.java" would not be the best advice.
-_TLS = "The Python client speaks TLS 1.2 and 1.3, whichever is newest on both sides: delete the "
-_TLS += "line, or move it to kafka.java if Spark alone is to be so strict."
+_TLS = "The Python client uses TLS 1.2 and 1.3, the newest that both sides have: delete the "
+_TLS += "line, or move it to kafka.java if it is meant for Spark alone."
 _CLASS = (
     "The Python client cannot run a Java class. For client credentials from a token endpoint use "
 )

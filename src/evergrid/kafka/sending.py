@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.identity import where
-from evergrid.kafka.last_error import Ear
+from evergrid.kafka.last_error import LastError
 from evergrid.model.errors import LinkError
 
 _FLUSH_SECONDS = 60.0
@@ -31,9 +31,9 @@ class Sender:
 
     def __init__(self, connection: Connection, **overrides: clients.Value) -> None:
         self._connection = connection
-        self._ear = Ear()
+        self._last_error = LastError()
         self._producer: Producer = clients.producer(
-            connection, **{"error_cb": self._ear, **overrides}
+            connection, **{"error_cb": self._last_error, **overrides}
         )
         self._failure: KafkaError | None = None
         self._topic = ""  # of the failure, or else of the newest message
@@ -88,7 +88,9 @@ class Sender:
             raise clients.link_error(self._connection, self._doing(), error) from None
         if self._failure is not None:
             failure, self._failure = self._failure, None
-            raise clients.link_error(self._connection, self._doing(), self._ear.reason(failure))
+            raise clients.link_error(
+                self._connection, self._doing(), self._last_error.reason(failure)
+            )
         if left or time.monotonic() > deadline:
             raise LinkError(
                 f"{left} messages were not taken within {seconds:.0f} seconds",

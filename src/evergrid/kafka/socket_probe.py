@@ -1,7 +1,7 @@
-"""Knocking at a broker's address by hand, to learn what a client's error does not tell.
+"""Connecting to a broker with a plain socket, to learn what a client's error does not tell.
 
-librdkafka says of an expired certificate that it could not be verified, and of a broker that
-speaks TLS that it went away.
+librdkafka reports an expired certificate as one that could not be verified, and a broker that
+expects TLS as a closed connection.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from evergrid.model.errors import ConfigError
 Address = tuple[str, int]
 
 
-class Speech(enum.Enum):
-    """What is spoken at an address. Silence is no language: a broker may be slow, or stuck."""
+class WireProtocol(enum.Enum):
+    """What an address uses. Silence tells nothing: a broker may be slow, or stuck."""
 
     TLS = "TLS"  # an alert is TLS too
-    OTHER = "another"  # or they hang up on who speaks TLS
+    OTHER = "another"  # or the connection is closed when we begin TLS
     SILENCE = "none"
 
 
 class Reply(enum.Enum):
-    """What becomes of a question that a client asks first."""
+    """What a broker does with the first request of a client."""
 
     ANSWER = "answered"
-    HANG_UP = "hung up on"
+    CLOSED = "closed"
     SILENCE = "left open"
 
 
@@ -46,16 +46,16 @@ _TLS_RECORD = re.compile(rb"[\x15\x16](\x03|$)")  # an alert or a handshake, of 
 _ADDRESS = re.compile(r"(?:[A-Z_]+://)?(?:\[([^\]]+)\]|([^:]+)):(\d+)")
 
 
-def _question(kind: int, version: int, body: bytes) -> bytes:
+def _request(kind: int, version: int, body: bytes) -> bytes:
     name = b"evergrid"
     request = struct.pack(f">hhih{len(name)}s", kind, version, 1, len(name), name) + body
     return struct.pack(">i", len(request)) + request
 
 
-# Kafka's own words. Which versions a broker knows it tells everybody; what there is, only who need
-# not log in, or has: it hangs up on others. Of no topic, so nobody needs a right.
-_VERSIONS = _question(18, 0, b"")
-_METADATA = _question(3, 4, struct.pack(">i?", 0, False))
+# ApiVersions is answered for everybody. Metadata is answered only after the login, where there is
+# one: otherwise the broker closes the connection. It asks for no topic, so it needs no right.
+_VERSIONS = _request(18, 0, b"")
+_METADATA = _request(3, 4, struct.pack(">i?", 0, False))
 
 
 def addresses(connection: Connection) -> list[Address]:
@@ -73,8 +73,8 @@ def token_endpoint(connection: Connection) -> list[Address]:
     return []
 
 
-def unreached(places: Sequence[Address]) -> str:
-    """Why nobody answers at any of the addresses; empty when somebody does."""
+def why_unreachable(places: Sequence[Address]) -> str:
+    """Why no address accepts a connection; empty when one does."""
     reasons = []
     for host, port in places:
         try:
@@ -86,23 +86,23 @@ def unreached(places: Sequence[Address]) -> str:
     return "; ".join(reasons) or "no address"
 
 
-def untrusted(connection: Connection) -> str:
-    """Why a certificate that a broker shows is not taken; empty when it is."""
-    return _untrusted(connection, addresses(connection), "ssl.ca")
+def why_untrusted(connection: Connection) -> str:
+    """Why a broker's certificate is not trusted; empty when it is."""
+    return _why_untrusted(connection, addresses(connection), "ssl.ca")
 
 
-def untrusted_endpoint(connection: Connection) -> str:
+def why_endpoint_untrusted(connection: Connection) -> str:
     """The same for the token endpoint."""
-    return _untrusted(connection, token_endpoint(connection), "https.ca")
+    return _why_untrusted(connection, token_endpoint(connection), "https.ca")
 
 
-def _untrusted(connection: Connection, places: Sequence[Address], authority: str) -> str:
+def _why_untrusted(connection: Connection, places: Sequence[Address], authority: str) -> str:
     # Python's TLS has errors of its own for settings that it cannot read.
     with contextlib.suppress(ConfigError, OSError, TypeError, ValueError):
         context = _context(python_properties(connection.renewed()), authority)
         for host, port in places:
             try:
-                _shake_hands(context, host, port)
+                _handshake(context, host, port)
             except ssl.SSLCertVerificationError as error:
                 return error.verify_message
             except OSError:
@@ -111,89 +111,89 @@ def _untrusted(connection: Connection, places: Sequence[Address], authority: str
     return ""
 
 
-def speech(connection: Connection) -> Speech:
-    """What the brokers speak, whoever they are; what one of them says counts for all."""
-    heard = set()
+def wire_protocol(connection: Connection) -> WireProtocol:
+    """Whether the brokers use TLS; one that does counts for all."""
+    seen = set()
     for host, port in addresses(connection):
-        found = _speech(host, port)
-        if found is Speech.TLS:
+        found = _wire_protocol(host, port)
+        if found is WireProtocol.TLS:
             return found
-        heard.add(found)
-    return Speech.OTHER if Speech.OTHER in heard else Speech.SILENCE
+        seen.add(found)
+    return WireProtocol.OTHER if WireProtocol.OTHER in seen else WireProtocol.SILENCE
 
 
 def reply(connection: Connection) -> Reply:
-    """How the brokers take what a client of this connection would ask, before any login."""
+    """What the brokers do with the first request of a client of this connection."""
     who = identity(connection)
-    context = _trusting() if who.protocol.endswith("SSL") else None
-    question = _VERSIONS if who.mechanism else _METADATA
-    heard = set()
+    context = _without_verification() if who.protocol.endswith("SSL") else None
+    request = _VERSIONS if who.mechanism else _METADATA
+    seen = set()
     for host, port in addresses(connection):
-        found = _reply(context, question, host, port)
+        found = _reply(context, request, host, port)
         if found is Reply.ANSWER:
             return found
-        heard.add(found)
-    return Reply.HANG_UP if Reply.HANG_UP in heard else Reply.SILENCE
+        seen.add(found)
+    return Reply.CLOSED if Reply.CLOSED in seen else Reply.SILENCE
 
 
-def _speech(host: str, port: int) -> Speech:
+def _wire_protocol(host: str, port: int) -> WireProtocol:
     try:
-        with socket.create_connection((host, port), _SECONDS) as way:
-            way.sendall(_hello(host))
-            first = way.recv(2)
+        with socket.create_connection((host, port), _SECONDS) as link:
+            link.sendall(_client_hello(host))
+            first = link.recv(2)
     except OSError as error:
-        return Speech.OTHER if _is_end(error) else Speech.SILENCE
-    return Speech.TLS if _TLS_RECORD.match(first) else Speech.OTHER
+        return WireProtocol.OTHER if _is_closed(error) else WireProtocol.SILENCE
+    return WireProtocol.TLS if _TLS_RECORD.match(first) else WireProtocol.OTHER
 
 
-def _reply(context: ssl.SSLContext | None, question: bytes, host: str, port: int) -> Reply:
+def _reply(context: ssl.SSLContext | None, request: bytes, host: str, port: int) -> Reply:
     try:
         with socket.create_connection((host, port), _SECONDS) as plain:
-            way = context.wrap_socket(plain, server_hostname=host) if context else plain
-            with way:
-                way.sendall(question)
-                return Reply.ANSWER if way.recv(1) else Reply.HANG_UP
+            link = context.wrap_socket(plain, server_hostname=host) if context else plain
+            with link:
+                link.sendall(request)
+                return Reply.ANSWER if link.recv(1) else Reply.CLOSED
     except OSError as error:
-        if _is_end(error):
-            return Reply.HANG_UP
-        # What else TLS complains of is an answer, though about certificates.
+        if _is_closed(error):
+            return Reply.CLOSED
+        # Any other TLS error is an answer, though about certificates.
         return Reply.ANSWER if isinstance(error, ssl.SSLError) else Reply.SILENCE
 
 
-def _is_end(error: OSError) -> bool:
-    """Whether it was the other side who ended a connection."""
+def _is_closed(error: OSError) -> bool:
+    """Whether the other side closed the connection."""
     if isinstance(error, ConnectionRefusedError):
         return False  # there was none
     return isinstance(error, ConnectionError | ssl.SSLEOFError)
 
 
-def _hello(host: str) -> bytes:
-    """How TLS begins."""
+def _client_hello(host: str) -> bytes:
+    """The first message of a TLS handshake."""
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-    end = _trusting().wrap_bio(incoming, outgoing, server_hostname=host)
+    end = _without_verification().wrap_bio(incoming, outgoing, server_hostname=host)
     with contextlib.suppress(ssl.SSLWantReadError):
         end.do_handshake()
     return outgoing.read()
 
 
-def _trusting() -> ssl.SSLContext:
-    """For talking to whoever it is."""
+def _without_verification() -> ssl.SSLContext:
+    """For a connection that sends no secret, to whoever answers."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
 
 
-def _shake_hands(context: ssl.SSLContext, host: str, port: int) -> None:
+def _handshake(context: ssl.SSLContext, host: str, port: int) -> None:
     with socket.create_connection((host, port), _SECONDS) as plain:
         context.wrap_socket(plain, server_hostname=host).close()
 
 
 def _context(given: Mapping[str, str], authority: str) -> ssl.SSLContext:
-    """What the Python client trusts, as Python's own TLS has it."""
+    """What the Python client trusts, as a context of Python's ssl."""
     file, text = given.get(f"{authority}.location"), given.get(f"{authority}.pem", "")
     context = ssl.create_default_context(cafile=file or None, cadata=blocks(text) or text or None)
-    # Which is Python's own wish since 3.13, and not the client's.
+    # Python is strict by default since 3.13; the client is not.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if authority != "ssl.ca":
         return context

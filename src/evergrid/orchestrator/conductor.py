@@ -27,7 +27,7 @@ from evergrid.changelog.reports import ReportReader
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
-from evergrid.kafka.diagnosis import ShutOut, Step
+from evergrid.kafka.diagnosis import AccessError, Step
 from evergrid.kafka.topics import TopicWatch
 from evergrid.model.control import Verdict
 from evergrid.model.errors import ConfigError, DataError, EvergridError, LinkError
@@ -359,6 +359,6 @@ def _another_is_made(instead_of: Generation, since: int) -> Behind:
 
 def _is_final(error: EvergridError) -> bool:
     """Whether trying again would only give the same answer: somebody must do something first."""
-    if isinstance(error, ShutOut):
+    if isinstance(error, AccessError):
         return error.step is Step.RIGHT
     return isinstance(error, ConfigError)

@@ -257,7 +257,7 @@ class Preparation:
 def is_passing(error: EvergridError) -> bool:
     """Whether it was Kafka that kept a generation from the screens, and not what it is: a topic
     that is gone does not come back as the same one."""
-    return isinstance(error, LinkError) and not isinstance(error, (Unfit, topics.Missing))
+    return isinstance(error, LinkError) and not isinstance(error, (Unfit, topics.MissingTopic))
 
 
 def find_topics(settings: Settings) -> Mapping[str, TopicInfo]:

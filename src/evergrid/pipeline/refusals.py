@@ -10,7 +10,7 @@ import re
 
 from evergrid.config.settings import Connection, Settings
 from evergrid.kafka.cluster_probe import reach
-from evergrid.kafka.diagnosis import Step, Trouble, diagnose, explained
+from evergrid.kafka.diagnosis import Diagnosis, Step, access_error, diagnose
 from evergrid.kafka.identity import scrub
 from evergrid.model.errors import ConfigError, LinkError
 
@@ -81,10 +81,10 @@ class Refusals:
         return next((sentence for sentence in told if sentence), None)
 
 
-def _told(connection: Connection, doing: str, trouble: Trouble | None) -> str | None:
+def _told(connection: Connection, doing: str, trouble: Diagnosis | None) -> str | None:
     if trouble is None or trouble.step is Step.HOST:
         return None
-    return explained(connection, doing, trouble).sentence()
+    return access_error(connection, doing, trouble).sentence()
 
 
 refusals = Refusals()  # of the one pipeline that a process runs
