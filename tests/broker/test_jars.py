@@ -71,9 +71,9 @@ def test_a_damaged_jar_is_noticed_at_the_next_start(tmp_path: Path) -> None:
     (tmp_path / "spark").mkdir()
     (tmp_path / "spark" / "a.jar").write_bytes(b"12345")
     (tmp_path / "verified").write_text("spark/a.jar 5\n")
-    assert jars._is_whole(tmp_path, lock)
+    assert jars._is_complete(tmp_path, lock)
     (tmp_path / "spark" / "a.jar").write_bytes(b"123")
-    assert not jars._is_whole(tmp_path, lock)
+    assert not jars._is_complete(tmp_path, lock)
 
 
 def test_without_a_network_it_says_what_to_set(

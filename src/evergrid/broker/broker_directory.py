@@ -34,13 +34,13 @@ rootLogger.appenderRef.file.ref = file
 
 
 def make(directory: Path) -> None:
-    """Make the folder and what its log needs; one that is there is fine."""
+    """Create the directory and the settings of its log; an existing one is fine."""
     (directory / "log").mkdir(parents=True, exist_ok=True)
     (directory / LOG_SETTINGS_FILE).write_text(_LOG_SETTINGS)
 
 
 def check_space(directory: Path) -> None:
-    """ConfigError when the disk is about to be full: a broker that meets that end loses trust."""
+    """ConfigError when the disk is nearly full: a broker that runs out of space fails."""
     free = shutil.disk_usage(directory).free
     if free < LEAST_FREE_BYTES:
         raise ConfigError(
@@ -52,7 +52,7 @@ def check_space(directory: Path) -> None:
 
 
 def java_properties(settings: Mapping[str, str]) -> str:
-    """A file of settings as Java reads it: a line each, in Latin letters."""
+    """The content of a `.properties` file, in ASCII."""
     return "".join(f"{key}={_java_text(value)}\n" for key, value in settings.items())
 
 
@@ -64,24 +64,24 @@ def _java_text(value: str) -> str:
 
 
 def cluster_id(directory: Path) -> str:
-    """The id that the data was formatted with, to know our broker from another's."""
+    """The id that the data was formatted with, which tells our broker from another."""
     text = (directory / "data" / "meta.properties").read_text()
     found = re.search(r"^cluster\.id=(.+)$", text, re.MULTILINE)
     return found[1].strip().replace("\\", "") if found else ""
 
 
 def last_failure(directory: Path, log_start: int) -> str:
-    """Why the broker died: its last error since `log_start`, or else what Java printed."""
+    """Why the broker ended: its last error since `log_start`, or else what Java printed."""
     logged = _read_from(directory / "log" / "broker.log", log_start)
     if errors := list(_ERROR.finditer(logged)):
         return _with_cause(errors[-1][1], logged[errors[-1].end() :])
     printed = _read_from(directory / "log" / "console.log", 0)
     lines = [line for line in printed.splitlines() if line and not line[0].isspace()]
-    return _with_cause(lines[-1], printed) if lines else "it said nothing"
+    return _with_cause(lines[-1], printed) if lines else "no error was logged"
 
 
 def _with_cause(error: str, trace: str) -> str:
-    """The error and the innermost reason for it, which Java prints last of all."""
+    """The error and its innermost cause, which Java prints last."""
     causes = [cause for cause in _CAUSE.findall(trace) if cause not in error]
     return f"{error} ({causes[-1]})" if causes else error
 
@@ -89,7 +89,7 @@ def _with_cause(error: str, trace: str) -> str:
 def _read_from(path: Path, position: int) -> str:
     try:
         with path.open("rb") as file:
-            # A file shorter than before was rolled over: all of it is new.
+            # A file shorter than before was rotated: all of it is new.
             file.seek(position if path.stat().st_size >= position else 0)
             return file.read().decode(errors="replace")
     except OSError:

@@ -1,9 +1,8 @@
-"""A broker's Java classes, prepared in one file: with them it starts in half the time.
+"""Java's class data sharing: with an archive of its classes a broker starts in half the time.
 
-Java itself writes the file when a process ends, of the classes that it had loaded, and checks by
-itself whether it fits: other jars than those take no notice of it. So the first broker of a user
-writes it, at the cost of two seconds when it stops, and the next ones find it. A file that was
-cut short would crash Java: its size is in its name.
+Java writes the archive when a process ends, with the classes that it had loaded, and ignores one
+that does not fit its jars. So the first broker of a user writes it, which takes two seconds when
+it stops, and the next ones use it. A truncated archive would crash Java: its size is in its name.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _WRITING_SECONDS = 60.0  # two on an idle machine
-_LEFT_SECONDS = 3600.0
+_ABANDONED_SECONDS = 3600.0
 
-# Not a word about classes that cannot be in it: what a broker prints last is why it died.
-_QUIET = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
+# No warnings about classes that cannot be archived: the last line printed is why a broker ended.
+_NO_WARNINGS = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 
 
 class ClassArchive:
-    """The file for this Java and these jars, beside the jars, as one process meets it."""
+    """The archive for this Java and these jars, in the folder of the jars, for one process."""
 
     def __init__(self, java: Path, jars: Sequence[Path]) -> None:
         command = java.resolve()
@@ -40,17 +39,17 @@ class ClassArchive:
         return 0.0 if self._file else _WRITING_SECONDS
 
     def reading(self) -> tuple[str, ...]:
-        """What tells Java to start from the file."""
-        return (f"-XX:SharedArchiveFile={self._file}", *_QUIET) if self._file else ()
+        """Java's options to start from the archive."""
+        return (f"-XX:SharedArchiveFile={self._file}", *_NO_WARNINGS) if self._file else ()
 
     def writing(self) -> tuple[str, ...]:
-        """What tells Java to write the file when it ends."""
-        return () if self._file else (f"-XX:ArchiveClassesAtExit={self._new}", *_QUIET)
+        """Java's options to write the archive when it ends."""
+        return () if self._file else (f"-XX:ArchiveClassesAtExit={self._new}", *_NO_WARNINGS)
 
-    def keep(self, *, whole: bool) -> None:
-        """Put what was written in its place; remove what was broken off, or another was quicker."""
+    def keep(self, *, complete: bool) -> None:
+        """Keep a complete archive under its name, unless another process was faster."""
         with contextlib.suppress(OSError):
-            if whole and self._found() is None:
+            if complete and self._found() is None:
                 size = self._new.stat().st_size
                 self._new.rename(self._folder / f"{self._name}-{size}.jsa")
             else:
@@ -63,11 +62,11 @@ class ClassArchive:
                 state = file.stat()
                 if file.name == f"{self._name}-{state.st_size}.jsa":
                     found = file
-                elif file.match(f"{self._name}-*.jsa") or _is_left_over(file, state.st_mtime):
+                elif file.match(f"{self._name}-*.jsa") or _is_abandoned(file, state.st_mtime):
                     file.unlink()
         return found
 
 
-def _is_left_over(file: Path, written: float) -> bool:
-    """Whether it was broken off, with the process that wrote it and the one that started that."""
-    return file.suffix != ".jsa" and time.time() - written > _LEFT_SECONDS
+def _is_abandoned(file: Path, written: float) -> bool:
+    """Whether it is incomplete and nobody writes it any more."""
+    return file.suffix != ".jsa" and time.time() - written > _ABANDONED_SECONDS

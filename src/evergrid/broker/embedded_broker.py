@@ -1,14 +1,14 @@
-"""A real Kafka broker of our own: one node, on loopback, for the demo and for tests.
+"""A real Kafka broker for the demo and the tests: one node, on loopback.
 
-It is the same broker that users run elsewhere, not an imitation: broker and controller
-in one Java process, on a leash, so that it ends with us however we end.
+It is Apache Kafka itself: broker and controller in one Java process, which ends with the process
+that started it, however that ends.
 
-The directory holds everything, so that a restart goes on with the same data and address:
+The directory holds everything, so that a restart has the same data and address:
 
     data/              Kafka's own files; the cluster id is in data/meta.properties
     log/broker.log     what the broker logged, at most 4 files of 5 MB
     log/console.log    what Java itself printed at the last start
-    port               the ports of the last start, taken again when they are free
+    port               the ports of the last start, used again when they are free
     lock               held while a broker runs here; names the process that started it
 """
 
@@ -24,7 +24,6 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 
 from confluent_kafka import KafkaException
 
@@ -42,15 +41,15 @@ from evergrid.process import child_process
 from evergrid.process.directory_lock import lock_directory
 from evergrid.process.java import java_command
 
-_START_SECONDS = 90.0  # seconds on an idle laptop; a busy one must not fail for it
+_START_SECONDS = 90.0  # a few seconds on an idle laptop; a busy one must not fail
 _STOP_SECONDS = 5.0
-_LOOK_SECONDS = 0.1
-_IN_ORDER = (0, 128 + signal.SIGTERM)
+_POLL_SECONDS = 0.1
+_ORDERLY = (0, 128 + signal.SIGTERM)
 
-# It starts in half the time without an optimising compiler. Who loads it heavily says otherwise,
-# by the variable that Kafka's own scripts know.
+# Without an optimising compiler it starts in half the time. For heavy loads the variable of Kafka's
+# own scripts replaces these options.
 _TUNING = "KAFKA_JVM_PERFORMANCE_OPTS"
-_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_FAST_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _JAVA_OPTIONS = (
     "-Xms64m",
     "-Xmx512m",
@@ -87,14 +86,14 @@ _SETTINGS = {
 }
 
 
-_OPEN = "PLAINTEXT"  # the one listener of a broker without security
+_PLAINTEXT = "PLAINTEXT"  # the one listener of a broker without security
 
 
 class EmbeddedBroker:
-    """A broker that runs while the `with` block does, and keeps its data in `directory`.
+    """Runs while its `with` block does, and keeps its data in `directory`.
 
-    Without `security` everybody on this machine may do everything; with it only those who
-    log in, and what the ACLs grant them.
+    Without `security` every user of this machine may do everything; with it clients must log in,
+    and may do what the ACLs grant them.
     """
 
     def __init__(
@@ -123,13 +122,15 @@ class EmbeddedBroker:
 
     @property
     def bootstrap(self) -> str:
-        """The address clients connect to; the same again after a restart."""
+        """The address for clients; the same again after a restart."""
         return self.address(self._names[0])
 
     def address(self, listener: str) -> str:
         """The address of the listener of that name."""
         if not self._ports:
-            raise BrokenPromise(f"the broker in {self.directory} was asked before its first start")
+            raise BrokenPromise(
+                f"the broker in {self.directory} has no address before its first start"
+            )
         return f"{HOST}:{self._ports[listener]}"
 
     @property
@@ -138,7 +139,7 @@ class EmbeddedBroker:
         return self._process.pid if self._process else None
 
     def connection(self, name: str = "embedded") -> Connection:
-        """A connection with all rights: of a secured broker it is the administrator's."""
+        """A connection with all rights; to a secured broker it is the administrator's."""
         if self._security is None:
             return Connection(name=name, bootstrap=self.bootstrap)
         account = self._security.administrator
@@ -156,22 +157,17 @@ class EmbeddedBroker:
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return self._security.names if self._security else (_OPEN,)
+        return self._security.names if self._security else (_PLAINTEXT,)
 
     def __enter__(self) -> EmbeddedBroker:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def start(self) -> None:
-        """Start, and return when the broker answers; ConfigError says why it cannot."""
+        """Start, and return when the broker answers; ConfigError says why it does not."""
         if self._process is not None:
             raise BrokenPromise(f"the broker in {self.directory} was started twice")
         command = self._command()
@@ -206,20 +202,20 @@ class EmbeddedBroker:
             broker_admin.put_accounts(self.connection(), self._security.accounts, mechanisms)
 
     def stop(self) -> None:
-        """Shut down in order within seconds, or else by force; data stays."""
+        """Shut down within seconds, by force if needed; the data stays."""
         if self._process is not None:
             code = self._process.stop(_STOP_SECONDS + self._archive.writing_seconds)
-            self._archive.keep(whole=code in _IN_ORDER)
-        self._forget()
+            self._archive.keep(complete=code in _ORDERLY)
+        self._release()
 
     def kill(self) -> None:
-        """End the broker as a power cut would; `start` goes on with what was on disk."""
+        """End the broker as a power failure would; `start` continues with what is on disk."""
         if self._process is not None:
             self._process.kill()
-            self._archive.keep(whole=False)
-        self._forget()
+            self._archive.keep(complete=False)
+        self._release()
 
-    def _forget(self) -> None:
+    def _release(self) -> None:
         self._process = None
         if self._lock is not None:
             os.close(self._lock)
@@ -230,7 +226,7 @@ class EmbeddedBroker:
         jars = self._jars or fetch(self._report)
         classpath = os.pathsep.join(map(str, jars.broker))
         more = self._security.java_options if self._security else ()
-        tuning = os.environ.get(_TUNING, _QUICK).split()
+        tuning = os.environ.get(_TUNING, _FAST_START).split()
         self._archive = ClassArchive(java, jars.broker)
         prepared = self._archive.reading()
         return [str(java), *_JAVA_OPTIONS, *tuning, *prepared, *more, "-cp", classpath]
@@ -241,12 +237,12 @@ class EmbeddedBroker:
         return dict(zip(self._names, ports, strict=True))
 
     def _format(self, command: list[str]) -> None:
-        """Make Kafka's data folder, whole or not at all."""
+        """Create Kafka's data directory, completely or not at all."""
         shutil.rmtree(self.directory / "data.new", ignore_errors=True)
         self._write_settings("format.properties", "data.new")
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         tool = [*command, "kafka.tools.StorageTool", "format"]
-        # With an equals sign, for an id may begin with a minus.
+        # With an equals sign, because an id may begin with a minus.
         formatting = self._run([*tool, f"--cluster-id={cluster}", "--config=format.properties"])
         try:
             code = formatting.wait(_START_SECONDS)
@@ -255,7 +251,7 @@ class EmbeddedBroker:
         finally:
             formatting.kill()
         if code != 0:
-            raise self._died("could not prepare its data folder", 0)
+            raise self._start_error("could not format its data directory", 0)
         (self.directory / "data.new").rename(self.directory / "data")
 
     def _write_settings(self, name: str, data: str) -> None:
@@ -272,11 +268,11 @@ class EmbeddedBroker:
     def _listener_settings(self, controller: int) -> dict[str, str]:
         if self._security is not None:
             return self._security.settings(self._ports, controller)
-        broker = f"{_OPEN}://{self.bootstrap}"
+        broker = f"{_PLAINTEXT}://{self.bootstrap}"
         return {
             "listeners": f"{broker},CONTROLLER://{HOST}:{controller}",
             "advertised.listeners": broker,
-            "listener.security.protocol.map": f"CONTROLLER:PLAINTEXT,{_OPEN}:PLAINTEXT",
+            "listener.security.protocol.map": f"CONTROLLER:PLAINTEXT,{_PLAINTEXT}:PLAINTEXT",
         }
 
     def _run(self, command: list[str]) -> child_process.ChildProcess:
@@ -293,20 +289,20 @@ class EmbeddedBroker:
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
-                raise self._died("died while starting", log_start)
+                raise self._start_error("died while starting", log_start)
             with contextlib.suppress(KafkaException):
                 metadata = admin.list_topics(timeout=1.0)
-                # Another's broker could have taken the port meanwhile.
+                # Another broker could have taken the port meanwhile.
                 ours = str(metadata.cluster_id) == broker_directory.cluster_id(self.directory)
                 if ours and metadata.brokers:
                     return
-            time.sleep(_LOOK_SECONDS)
-        raise self._died(f"did not answer within {_START_SECONDS:.0f} s", log_start)
+            time.sleep(_POLL_SECONDS)
+        raise self._start_error(f"did not answer within {_START_SECONDS:.0f} s", log_start)
 
-    def _died(self, how: str, log_start: int) -> ConfigError:
-        said = broker_directory.last_failure(self.directory, log_start)
+    def _start_error(self, how: str, log_start: int) -> ConfigError:
+        reason = broker_directory.last_failure(self.directory, log_start)
         return ConfigError(
-            f"the Kafka broker {how}: {said}",
+            f"the Kafka broker {how}: {reason}",
             where=str(self.directory),
-            remedy=f"The whole story is in {self.log_file} and console.log beside it.",
+            remedy=f"See {self.log_file} and console.log beside it.",
         )

@@ -1,11 +1,10 @@
-"""Fetch the Java libraries that Spark and the broker need, once per user, and verify them.
+"""Fetch the Java libraries of Spark's Kafka connector and of the broker, once per user.
 
-The Ivy that ships inside PySpark does the fetching, so nobody needs a build tool, and no
-address is written down here. `ivy.xml` says what is wanted, `jars.lock` the SHA-256 of
-each file that this must give.
+The Ivy that PySpark contains fetches them, so nobody needs a build tool, and no address is written
+here. `ivy.xml` names the libraries, `jars.lock` the SHA-256 that each file must have.
 
-1. Jars live in `<cache>/jars-<hash of ivy.xml and jars.lock>`: a new release that wants
-   others never disturbs one that runs.
+1. Jars are in `<cache>/jars-<hash of ivy.xml and jars.lock>`: a release with other versions never
+   disturbs one that runs.
 2. Ivy fills a temporary folder beside it, each file is compared with the lock, a stamp
    with the sizes is written, and only then is the folder renamed into place.
 3. A lock file lets one process fetch while the others wait for its result.
@@ -79,9 +78,9 @@ def fetch(report: Report = lambda _: None) -> Jars:
             f"Java cannot use libraries in {folder}: its path has a '{os.pathsep}' in it",
             remedy="Set EVERGRID_CACHE to another folder.",
         )
-    if not _is_whole(folder, lock):
-        with _one_at_a_time(folder.parent, report):
-            if not _is_whole(folder, lock):
+    if not _is_complete(folder, lock):
+        with _exclusive(folder.parent, report):
+            if not _is_complete(folder, lock):
                 _fill(folder, lock, report)
     return Jars(spark=_paths(folder, lock, "spark"), broker=_paths(folder, lock, "broker"))
 
@@ -124,7 +123,7 @@ def _paths(folder: Path, lock: Mapping[str, str], conf: str) -> tuple[Path, ...]
     return tuple(folder / name for name in sorted(lock) if name.startswith(f"{conf}/"))
 
 
-def _is_whole(folder: Path, lock: Mapping[str, str]) -> bool:
+def _is_complete(folder: Path, lock: Mapping[str, str]) -> bool:
     try:
         sizes = dict(line.split() for line in (folder / _STAMP).read_text().splitlines())
         return sizes.keys() == lock.keys() and all(
@@ -135,7 +134,7 @@ def _is_whole(folder: Path, lock: Mapping[str, str]) -> bool:
 
 
 @contextlib.contextmanager
-def _one_at_a_time(cache: Path, report: Report) -> Iterator[None]:
+def _exclusive(cache: Path, report: Report) -> Iterator[None]:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with (cache / "fetching.lock").open("w") as file:
@@ -167,26 +166,26 @@ def _fill(folder: Path, lock: Mapping[str, str], report: Report) -> None:
 
 
 def _fetch_into(fresh: Path, ivy_cache: Path, log: Path, report: Report) -> None:
-    """Run Ivy until it has everything, again while it at least finds some of it."""
+    """Run Ivy, and again while it finds at least some of the libraries."""
     report("Fetching 50 MB of Java libraries (once) …")
     command = _ivy_command(fresh, ivy_cache)
     deadline = time.monotonic() + _FETCH_SECONDS
-    said = ""
+    output = ""
     for _ in range(_ATTEMPTS):
-        code, said = _run(command, deadline, report)
+        code, output = _run(command, deadline, report)
         if code == 0:
             return
-        if not _FOUND.search(said):
+        if not _FOUND.search(output):
             break
-        report("Some libraries did not come; asking again …")
-    log.write_text(said)
-    missing = _MISSING.search(said)
+        report("Some libraries are missing; trying again …")
+    log.write_text(output)
+    missing = _MISSING.search(output)
     raise ConfigError(
         "the Java libraries could not be fetched"
         + (f" (first missing: {missing[1]})" if missing else ""),
         remedy="Check the network. Behind a proxy set HTTPS_PROXY; to use a mirror set "
         "EVERGRID_IVY_SETTINGS to an ivysettings.xml that names it. "
-        f"What Ivy said is in {log}.",
+        f"Ivy's output is in {log}.",
     )
 
 
@@ -225,21 +224,21 @@ def proxy_options(proxies: Mapping[str, str]) -> list[str]:
 
 
 def spark_jar(pattern: str) -> Path:
-    """A jar that PySpark brings, among all others of its kind."""
+    """A jar of PySpark's own, by its file name."""
     # Found without importing pyspark, which takes its time and which only the pipeline may do.
     spec = importlib.util.find_spec("pyspark")
     for place in (spec.submodule_search_locations or ()) if spec else ():
         for jar in sorted(Path(place, "jars").glob(pattern)):
             return jar
     raise ConfigError(
-        "PySpark, which brings Java libraries, is not installed in this Python",
+        "PySpark is not installed in this Python",
         where=sys.executable,
         remedy="Install Evergrid with its dependencies: pip install evergrid",
     )
 
 
 def _run(command: Sequence[str], deadline: float, report: Report) -> tuple[int, str]:
-    """Run Ivy, on a leash and within the limits; return its exit code and what it said."""
+    """Run Ivy within the time limits; return its exit code and its output."""
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb", buffering=0) as output:
         try:

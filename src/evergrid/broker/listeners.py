@@ -1,13 +1,12 @@
-"""What a secured broker listens with, and its settings for that.
+"""The listeners of a secured broker, and the broker's settings for them.
 
-Clients get the listeners that were asked for, and two more are there for the broker itself,
-on loopback like all of them:
+Beside the listeners for clients there are two for the broker itself, on loopback like all:
 
     CONTROLLER   between broker and controller, which are one process
     INTERNAL     for the broker and its administrator
 
-Both want the administrator's password, which is made anew at each start. So nobody but who
-started the broker has all rights: a listener without a login would give them to everyone on
+Both require the administrator's password, which is new at each start, so that only the process
+that started the broker has all rights. A listener without a login would give them to every user of
 this machine.
 """
 
@@ -31,7 +30,7 @@ _AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 
 
 class Protocol(enum.Enum):
-    """Whether a connection is encrypted, and whether it begins with a login."""
+    """Kafka's security protocols: with or without TLS, with or without a login."""
 
     PLAINTEXT = "PLAINTEXT"
     SSL = "SSL"
@@ -44,9 +43,9 @@ class Protocol(enum.Enum):
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """One way for clients to connect; with a mechanism exactly when the protocol has a login.
+    """One listener; it has a mechanism exactly when its protocol has a login.
 
-    With `client_certificates` every client must show one. A `label` tells two listeners of
+    With `client_certificates` every client must have one. A `label` tells two listeners of
     one kind apart.
     """
 
@@ -57,7 +56,7 @@ class Listener(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """As the broker calls it."""
+        """The broker's name of the listener."""
         words = [self.protocol.name]
         if self.mechanism:
             words.append(self.mechanism.name)
@@ -66,13 +65,13 @@ class Listener(msgspec.Struct, frozen=True):
         return "_".join((*words, self.label.upper()) if self.label else words)
 
     def principal(self, account: str) -> str:
-        """Who a client of that account is to the broker, in the words of an ACL."""
+        """The principal of a client with that account, as ACLs name it."""
         known = self.mechanism is not None or self.client_certificates
         return f"User:{account if known else ANONYMOUS}"
 
 
 class Account(msgspec.Struct, frozen=True):
-    """A name to log in with, and its password."""
+    """A user name and its password."""
 
     name: str
     password: str
@@ -82,7 +81,7 @@ class Account(msgspec.Struct, frozen=True):
 
 
 class Issuer(msgspec.Struct, frozen=True):
-    """Whose tokens a broker believes, for whom they must be, and where the keys are."""
+    """The issuer whose tokens a broker accepts, their audience, and where the keys are."""
 
     name: str
     audience: str
@@ -90,11 +89,11 @@ class Issuer(msgspec.Struct, frozen=True):
 
 
 class Security(msgspec.Struct, frozen=True):
-    """Everything that a broker must know to let in only those who may.
+    """The security settings of a broker.
 
-    `certificates` is the folder that has each encrypted listener's own, with its key. The
-    `accounts` are those of PLAIN and SCRAM; whether a client that came in may do anything is
-    up to the ACLs, and there are none at first.
+    `certificates` is the folder with the certificate and key of each encrypted listener. The
+    `accounts` are those of PLAIN and SCRAM. What an account may do is up to the ACLs, of which
+    there are none at first.
     """
 
     listeners: tuple[Listener, ...]
@@ -124,7 +123,7 @@ class Security(msgspec.Struct, frozen=True):
         return f"{_prefix(listener.name)}ssl.keystore.location"
 
     def scram_mechanisms(self) -> tuple[Mechanism, ...]:
-        """Those whose accounts the broker keeps itself; they are put in once it runs."""
+        """The mechanisms whose accounts the broker stores itself, once it runs."""
         used = {listener.mechanism for listener in self.listeners}
         return tuple(
             mechanism for mechanism in Mechanism if mechanism in used and mechanism.is_scram
@@ -181,7 +180,7 @@ class Security(msgspec.Struct, frozen=True):
     def _plain(
         self, name: str, accounts: tuple[Account, ...], own: Account | None = None
     ) -> dict[str, str]:
-        """The accounts that may log in, and the one that the broker itself uses there."""
+        """The accounts that may log in, and the broker's own account there."""
         options = {"username": own.name, "password": own.password} if own else {}
         options |= {f"user_{account.name}": account.password for account in accounts}
         return _login(name, Mechanism.PLAIN, options)
@@ -189,7 +188,7 @@ class Security(msgspec.Struct, frozen=True):
     def _tokens(self, name: str) -> dict[str, str]:
         assert self.issuer is not None
         trust = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(self.authority)}
-        # The broker logs in at none of these listeners, but Kafka wants it to be able to.
+        # The broker logs in at none of these listeners, but Kafka requires a login for it.
         unused = {"unsecuredLoginStringClaim_sub": "unused"}
         mechanism = f"{_prefix(name)}{Mechanism.OAUTHBEARER.value.lower()}."
         return _login(name, Mechanism.OAUTHBEARER, trust | unused) | {

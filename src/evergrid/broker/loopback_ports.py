@@ -1,4 +1,4 @@
-"""Ports on loopback that are free to take, and the same again at the next start."""
+"""Free ports on loopback, the same again at the next start."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from evergrid.model.errors import ConfigError
 
 HOST = "127.0.0.1"
 
-# Below the ranges that Linux and macOS take ports for outgoing connections from: a client
-# that retries while the broker is down could otherwise be given the broker's own port.
+# Below the ephemeral ports of Linux and macOS: a client that retries while the broker is down could
+# otherwise be given the broker's own port.
 _PORTS = range(20000, 32000)
 
 
@@ -39,7 +39,7 @@ def free_port(apart_from: Collection[int] = ()) -> int:
 def choose_ports(file: Path, count: int, first: int | None = None) -> list[int]:
     """`count` different ports: those that `file` names where they are free, else others.
 
-    ConfigError when `first`, which must be the first of them, is another's.
+    ConfigError when `first`, which must be the first of them, is in use.
     """
     try:
         last = [int(word) for word in file.read_text().split()]

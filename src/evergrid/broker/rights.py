@@ -1,7 +1,6 @@
-"""The rights that Evergrid needs on a cluster with ACLs, and no more; and granting them.
+"""The rights that Evergrid needs on a cluster with ACLs, and commands to grant them.
 
-One list for the documentation, for the embedded broker and so for the tests, which prove
-that it is enough.
+The documentation and the embedded broker use the same list, so the tests prove that it is enough.
 """
 
 from __future__ import annotations
@@ -9,9 +8,9 @@ from __future__ import annotations
 import enum
 import shlex
 from collections.abc import Iterable
+from typing import TypeVar
 
 import msgspec
-from confluent_kafka import KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
     AclBinding,
     AclBindingFilter,
@@ -24,8 +23,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 
-_ASK_SECONDS = 20.0
+_REQUEST_SECONDS = 20.0
 _ANY_HOST = "*"
+_Acl = TypeVar("_Acl", AclBinding, AclBindingFilter)
 
 
 class Kind(enum.Enum):
@@ -36,7 +36,7 @@ class Kind(enum.Enum):
 
 
 class Operation(enum.Enum):
-    """What may be done with it; the value is the word of `kafka-acls`."""
+    """An operation; the value is its name in `kafka-acls`."""
 
     READ = "Read"
     WRITE = "Write"
@@ -46,7 +46,7 @@ class Operation(enum.Enum):
 
 
 class Right(msgspec.Struct, frozen=True):
-    """What may be done with a topic or group of that name, or with all whose names begin so."""
+    """Operations on a topic or group of that name, or on all whose names begin with it."""
 
     name: str
     operations: tuple[Operation, ...]
@@ -54,20 +54,20 @@ class Right(msgspec.Struct, frozen=True):
     kind: Kind = Kind.TOPIC
 
 
-# Nobody commits to a group: Evergrid keeps its own place. But a consumer of librdkafka asks
-# for the coordinator of its group all the same, and stops when that is refused.
+# Nothing is committed to a group: Evergrid keeps its own positions. But a consumer of librdkafka
+# asks for the coordinator of its group all the same, and stops when that is refused.
 _GROUP = Right("evergrid", (Operation.DESCRIBE,), kind=Kind.GROUP)
 
 
 class RequiredRights(msgspec.Struct, frozen=True):
-    """The topics of one Evergrid: its sources, its control topic, the prefix of its own."""
+    """The rights of one installation, for its sources, its control topic and its own topics."""
 
     sources: tuple[str, ...]
     prefix: str
     control: str = "evergrid-control"
 
     def pipeline(self) -> tuple[Right, ...]:
-        """Sources and the control topic are read, our own topics are made, used and deleted."""
+        """Read the sources and the control topic; create, use and delete our own topics."""
         op = Operation
         return (
             *(Right(topic, (op.READ, op.DESCRIBE)) for topic in self.sources),
@@ -81,7 +81,7 @@ class RequiredRights(msgspec.Struct, frozen=True):
         )
 
     def gateway(self) -> tuple[Right, ...]:
-        """Our own topics are read; control messages of people who may send them are written."""
+        """Read our own topics; write control messages for keys that may send them."""
         op = Operation
         return (
             Right(f"{self.prefix}.", (op.READ, op.DESCRIBE), prefixed=True),
@@ -90,7 +90,7 @@ class RequiredRights(msgspec.Struct, frozen=True):
         )
 
     def whole(self) -> tuple[Right, ...]:
-        """Both, for one user that everything runs as."""
+        """Both, for one user that runs everything."""
         found: dict[tuple[str, bool, Kind], dict[Operation, None]] = {}
         for right in (*self.pipeline(), *self.gateway()):
             operations = found.setdefault((right.name, right.prefixed, right.kind), {})
@@ -102,50 +102,30 @@ class RequiredRights(msgspec.Struct, frozen=True):
 
 
 def producer_rights(topics: Iterable[str]) -> tuple[Right, ...]:
-    """What someone needs who writes to these topics."""
+    """The rights of a producer for these topics."""
     return tuple(Right(topic, (Operation.WRITE, Operation.DESCRIBE)) for topic in topics)
 
 
 def grant(administration: Connection, principal: str, rights: Iterable[Right]) -> None:
-    """Allow it; what was allowed before stays so."""
-    admin = clients.admin(administration)
+    """Grant these rights; others stay as they are."""
+    admin = clients.admin(administration)  # kept: without it the answers never come
     answers = admin.create_acls(
-        [binding for right in rights for binding in _bindings(principal, right)],
-        request_timeout=_ASK_SECONDS,
+        _acls(AclBinding, principal, rights), request_timeout=_REQUEST_SECONDS
     )
-    try:
-        for answer in answers.values():
-            answer.result(timeout=_ASK_SECONDS)
-    except KafkaException as error:
-        raise clients.link_error(administration, f"grant rights to {principal}", error) from None
+    clients.wait_for(answers, administration, f"grant rights to {principal}")
 
 
 def revoke(administration: Connection, principal: str, rights: Iterable[Right]) -> None:
-    """Allow it no longer; what was not allowed is no error."""
+    """Take these rights away; one that was not granted is no error."""
     admin = clients.admin(administration)
-    filters = [
-        AclBindingFilter(
-            binding.restype,
-            binding.name,
-            binding.resource_pattern_type,
-            binding.principal,
-            binding.host,
-            binding.operation,
-            binding.permission_type,
-        )
-        for right in rights
-        for binding in _bindings(principal, right)
-    ]
-    answers = admin.delete_acls(filters, request_timeout=_ASK_SECONDS)
-    try:
-        for answer in answers.values():
-            answer.result(timeout=_ASK_SECONDS)
-    except KafkaException as error:
-        raise clients.link_error(administration, f"take rights from {principal}", error) from None
+    answers = admin.delete_acls(
+        _acls(AclBindingFilter, principal, rights), request_timeout=_REQUEST_SECONDS
+    )
+    clients.wait_for(answers, administration, f"take rights from {principal}")
 
 
 def commands(principal: str, rights: Iterable[Right]) -> tuple[str, ...]:
-    """The same with Kafka's own tool, for whoever runs a cluster."""
+    """The commands of Kafka's own tool that grant these rights."""
     return tuple(_command(principal, right) for right in rights)
 
 
@@ -160,17 +140,18 @@ def _command(principal: str, right: Right) -> str:
     return f"{' '.join(words)} {shlex.join(asked)}"
 
 
-def _bindings(principal: str, right: Right) -> list[AclBinding]:
-    pattern = ResourcePatternType.PREFIXED if right.prefixed else ResourcePatternType.LITERAL
+def _acls(kind: type[_Acl], principal: str, rights: Iterable[Right]) -> list[_Acl]:
+    """The ACLs for these rights, or the filters that match them."""
     return [
-        AclBinding(
+        kind(
             ResourceType[right.kind.name],
             right.name,
-            pattern,
+            ResourcePatternType.PREFIXED if right.prefixed else ResourcePatternType.LITERAL,
             principal,
             _ANY_HOST,
             AclOperation[operation.name],
             AclPermissionType.ALLOW,
         )
+        for right in rights
         for operation in right.operations
     ]

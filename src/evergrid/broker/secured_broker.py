@@ -1,14 +1,14 @@
-"""A broker with everything that secured clients need: certificates, passwords, tokens, rights.
+"""A broker with Kafka's own security, for the demo and the tests: TLS, logins, tokens, ACLs.
 
-It is Kafka's own security, for the demo and for tests. All secrets are made anew at each
-start of the program and are in its directory, where nobody but its owner may read them:
+All secrets are new at each start of the program. They are in its directory, and only their owner
+may read them:
 
     ca.pem             the authority that signed the broker's certificate
     server/            certificates and keys of the broker's listeners and the token endpoint
     NAME.pem           certificate and key of the account NAME
     NAME.password      its password, which is also its secret at the token endpoint
     broker/            the broker's own files, unless they are kept elsewhere
-    token-port         where the token endpoint was the last time
+    token-port         the token endpoint's port at the last start
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 
 from evergrid.broker import broker_admin, kafka_section
 from evergrid.broker.certificate_authority import CertificateAuthority, IssuedCertificate, make_key
@@ -41,13 +40,13 @@ _PASSWORD_BYTES = 24
 # Each of the broker's network threads reloads for itself, and they take connections in turn.
 _CONNECTIONS = 8
 _RELOAD_SECONDS = 20.0
-_LOOK_SECONDS = 0.05
+_POLL_SECONDS = 0.05
 
 
 class SecuredBroker:
-    """Runs while the `with` block does; `names` are the accounts, which may do nothing at first.
+    """Runs while its `with` block does; `names` are the accounts, without any rights at first.
 
-    An account has the same name by whatever way it logs in, so that its ACLs count for all.
+    An account has the same name whichever way it logs in, so that the same ACLs apply.
     """
 
     def __init__(
@@ -96,18 +95,13 @@ class SecuredBroker:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def start(self) -> None:
-        """Start, and return when the broker answers and knows all accounts."""
+        """Start, and return when the broker answers and has all accounts."""
         if self.tokens is not None:
-            self.tokens.start()  # first, for the broker asks it for its keys
+            self.tokens.start()  # first, because the broker fetches its keys
         try:
             self.broker.start()
         except BaseException:
@@ -120,7 +114,7 @@ class SecuredBroker:
             self.tokens.stop()
 
     def section(self, listener: Listener, name: str = "evergrid") -> KafkaSection:
-        """The `kafka` section of a configuration with which `name` connects; no secret is in it."""
+        """The `kafka` section of a configuration for the account `name`, without secrets."""
         return kafka_section.kafka_section(
             listener, self.broker.address(listener.name), self._credentials(name)
         )
@@ -128,7 +122,7 @@ class SecuredBroker:
     def connection(
         self, listener: Listener, name: str = "evergrid", *, called: str = "secured"
     ) -> Connection:
-        """The same as the connection that this configuration becomes."""
+        """The connection that this section configures."""
         found = self.section(listener, name)
         vault = Vault(os.environ, self.directory)
         written = Written(vault, found.bootstrap, found.properties, java={}, python={})
@@ -141,8 +135,7 @@ class SecuredBroker:
     def set_password(self, name: str, password: str | None = None) -> Account:
         """Change a password for SCRAM and at the token endpoint; its file follows.
 
-        The accounts of PLAIN are in the broker's settings: those passwords stay until a
-        broker is made anew.
+        The accounts of PLAIN are in the broker's settings: a password there does not change.
         """
         account = Account(name, password or _password())
         mechanisms = self._security.scram_mechanisms()
@@ -154,12 +147,12 @@ class SecuredBroker:
         return account
 
     def certify(self, listener: Listener, until: datetime | None = None) -> None:
-        """Give a listener a new certificate, good until then; connections that are open stay.
+        """Give a listener a new certificate, valid until then; open connections stay.
 
-        Returns when a running broker shows it to who connects.
+        Returns when a running broker uses it for new connections.
         """
         file = self._security.certificate(listener)
-        shown = self._certify(file, until).pem
+        new = self._certify(file, until).pem
         if self.broker.pid is None:
             return
         setting = self._security.certificate_setting(listener)
@@ -167,14 +160,14 @@ class SecuredBroker:
         host, _, port = self.broker.address(listener.name).partition(":")
         deadline = time.monotonic() + _RELOAD_SECONDS
         address = host, int(port)
-        while any(ssl.get_server_certificate(address) != shown for _ in range(_CONNECTIONS)):
+        while any(ssl.get_server_certificate(address) != new for _ in range(_CONNECTIONS)):
             if time.monotonic() > deadline:
                 raise LinkError(
-                    f"the listener {listener.name} shows its old certificate",
+                    f"the listener {listener.name} still uses its old certificate",
                     where=f"{host}:{port}",
                     remedy=f"See why in {self.broker.log_file}.",
                 )
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
     def _certify(self, file: Path, until: datetime | None = None) -> IssuedCertificate:
         file.parent.mkdir(exist_ok=True)

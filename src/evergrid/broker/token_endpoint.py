@@ -1,14 +1,13 @@
-"""A token endpoint over HTTPS: who brings a client's id and secret gets a signed token.
+"""An OAuth 2.0 token endpoint over HTTPS, for the demo and the tests, on loopback.
 
-It is for the demo and for tests alone, on loopback, and knows the one way in which programs
-log in (OAuth 2.0's client credentials grant). Tokens are JWTs signed with RS256; the keys to
-check them are published beside the endpoint, and the broker reads them there:
+It supports the client credentials grant. Tokens are JWTs signed with RS256; the broker fetches the
+public key from the same server:
 
-    POST /token    a token, for a client of ours that asks for a scope of ours
-    GET  /keys     the key that tokens are signed with (a JWKS document)
+    POST /token    a token, for a known client and scope
+    GET  /keys     the public key of the tokens' signatures (a JWKS document)
 
-Tests may change how it behaves while it runs: `lifetime` (negative gives tokens that have
-expired already), `secrets`, and `stop()` and `start()` for one that is away for a while.
+Tests may change how it behaves while it runs: `lifetime` (negative returns expired tokens),
+`secrets`, and `stop()` and `start()` for an endpoint that is down for a while.
 """
 
 from __future__ import annotations
@@ -38,24 +37,24 @@ AUDIENCE = "kafka"
 SCOPE = "kafka"
 LIFETIME = 300.0  # seconds
 
-_MOST_GIVEN = 1000
-_MOST_BYTES = 16 * 1024  # of a request
-_MOST_HEARD = 100_000
-_WAIT_SECONDS = 10.0  # for what a client wants to say
-_EXPIRED_AGE = 3600.0  # how long ago a token was made that has expired when it is given out
+_TOKENS_KEPT = 1000
+_LARGEST_REQUEST = 16 * 1024  # bytes
+_LARGEST_READ = 100_000
+_READ_SECONDS = 10.0
+_EXPIRED_AGE = 3600.0  # the age of a token that is returned expired
 
 
 class TokenEndpoint:
-    """Serves while started; `secrets` are the clients and theirs."""
+    """Serves while started; `secrets` maps client ids to their secrets."""
 
     def __init__(self, certificate: Path, port: int, clients: Mapping[str, str]) -> None:
         self.port = port
         self.secrets = dict(clients)
         self.lifetime = LIFETIME
-        self.issued: Counter[str] = Counter()  # client → tokens it was given
-        self.refused: Counter[str] = Counter()  # client → requests of its that were refused
+        self.issued: Counter[str] = Counter()  # client → tokens issued
+        self.refused: Counter[str] = Counter()  # client → requests refused
         self.scopes: Counter[tuple[str, str]] = Counter()  # client, scope → requests for it
-        self.given: deque[str] = deque(maxlen=_MOST_GIVEN)  # the newest tokens themselves
+        self.given: deque[str] = deque(maxlen=_TOKENS_KEPT)  # the newest tokens themselves
         self._key = make_key()
         self._key_id = secrets.token_hex(8)
         self._certificate = certificate
@@ -67,7 +66,7 @@ class TokenEndpoint:
 
     @property
     def described(self) -> Issuer:
-        """For the broker, which checks the tokens."""
+        """What the broker needs to check the tokens."""
         return Issuer(self.issuer, AUDIENCE, self.keys_url)
 
     @property
@@ -83,13 +82,13 @@ class TokenEndpoint:
             self._server = _Server(self, self._certificate)
 
     def stop(self) -> None:
-        """Answer nobody, as an endpoint that is down; what was given out stays good."""
+        """Stop serving; tokens that were issued stay valid."""
         if self._server is not None:
             self._server.end()
             self._server = None
 
     def grant(self, client: str, secret: str, scope: str) -> tuple[HTTPStatus, dict[str, object]]:
-        """What a client gets that asks for a token, and with which status."""
+        """The status and body of the response to a request for a token."""
         known = self.secrets.get(client)
         if known is None or not hmac.compare_digest(known.encode(), secret.encode()):
             self.refused[client] += 1
@@ -108,7 +107,7 @@ class TokenEndpoint:
         }
 
     def token(self, client: str, lifetime: float | None = None) -> str:
-        """A signed token that says who `client` is."""
+        """A signed token for `client`."""
         seconds = self.lifetime if lifetime is None else lifetime
         now = time.time() - (_EXPIRED_AGE if seconds < 0 else 0.0)
         claims = {
@@ -126,7 +125,7 @@ class TokenEndpoint:
         return f"{signed}.{_encoded(signature)}"
 
     def keys(self) -> dict[str, object]:
-        """The published keys."""
+        """The JWKS document."""
         public = self._key.public_key().public_numbers()
         numbers = {"n": _encoded(_number(public.n)), "e": _encoded(_number(public.e))}
         described = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": self._key_id, **numbers}
@@ -134,7 +133,7 @@ class TokenEndpoint:
 
 
 class _Server(http.server.ThreadingHTTPServer):
-    """One life of an endpoint, from its start to its stop."""
+    """The HTTPS server of an endpoint, from its start to its stop."""
 
     daemon_threads = True
 
@@ -142,8 +141,8 @@ class _Server(http.server.ThreadingHTTPServer):
         self.endpoint = endpoint
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
-        super().__init__((HOST, endpoint.port), _Answer)
-        # A handshake while accepting would let one silent client keep out all others.
+        super().__init__((HOST, endpoint.port), _Handler)
+        # A handshake inside accept() would let one silent client block all others.
         self.socket = context.wrap_socket(
             self.socket, server_side=True, do_handshake_on_connect=False
         )
@@ -158,14 +157,14 @@ class _Server(http.server.ThreadingHTTPServer):
         self._thread.join()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing: a client that does not trust us or goes away is no news here."""
+        """Nothing: a client that does not trust us, or disconnects, is no error here."""
 
 
-class _Answer(http.server.BaseHTTPRequestHandler):
+class _Handler(http.server.BaseHTTPRequestHandler):
     """One request."""
 
     server: _Server
-    timeout = _WAIT_SECONDS
+    timeout = _READ_SECONDS
 
     def do_GET(self) -> None:
         if self.path == "/keys":
@@ -174,14 +173,14 @@ class _Answer(http.server.BaseHTTPRequestHandler):
             self._send(HTTPStatus.NOT_FOUND, {"error": "not_found"})
 
     def do_POST(self) -> None:
-        told = self.headers.get("Content-Length", "")
-        size = int(told) if told.isdigit() else 0
-        # Who is hung up on while he still speaks does not hear the answer.
-        said = self.rfile.read(min(size, _MOST_HEARD))
-        if self.path != "/token" or not told.isdigit() or size > _MOST_BYTES:
+        length = self.headers.get("Content-Length", "")
+        size = int(length) if length.isdigit() else 0
+        # A client whose connection is closed while it still sends does not get the response.
+        body = self.rfile.read(min(size, _LARGEST_READ))
+        if self.path != "/token" or not length.isdigit() or size > _LARGEST_REQUEST:
             self._send(HTTPStatus.BAD_REQUEST, {"error": "invalid_request"})
             return
-        form = dict(urllib.parse.parse_qsl(said.decode(errors="replace")))
+        form = dict(urllib.parse.parse_qsl(body.decode(errors="replace")))
         if form.get("grant_type") != "client_credentials":
             self._send(HTTPStatus.BAD_REQUEST, {"error": "unsupported_grant_type"})
             return

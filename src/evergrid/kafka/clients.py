@@ -12,6 +12,8 @@ import contextlib
 import functools
 import logging
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from concurrent.futures import Future
+from typing import TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
@@ -70,6 +72,10 @@ AUTHENTICATION = KafkaError._AUTHENTICATION
 TIMED_OUT = KafkaError._TIMED_OUT
 TLS = KafkaError._SSL
 
+_ANSWER_SECONDS = 20.0
+_Key = TypeVar("_Key")
+_Answer = TypeVar("_Answer")
+
 _REMEDIES: Mapping[int, str] = {
     **dict.fromkeys(
         NO_ANSWER, "Check that the broker runs and that kafka.bootstrap is its address."
@@ -98,6 +104,15 @@ def admin(connection: Connection, **overrides: Value) -> AdminClient:
     """A client for describing, creating and deleting topics."""
     with _making(connection, Role.ANY):
         return AdminClient({}, **_settings(connection, Role.ANY, {}, overrides))
+
+
+def wait_for(answers: Mapping[_Key, Future[_Answer]], connection: Connection, doing: str) -> None:
+    """Wait until an admin client has done all that was asked; LinkError when it has not."""
+    try:
+        for answer in answers.values():
+            answer.result(timeout=_ANSWER_SECONDS)
+    except KafkaException as error:
+        raise link_error(connection, doing, error) from None
 
 
 def link_error(connection: Connection, doing: str, error: KafkaException | KafkaError) -> LinkError:

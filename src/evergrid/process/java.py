@@ -1,7 +1,6 @@
-"""Find the Java that Spark and the embedded broker run on, and say how to get one.
+"""Find the Java that Spark and the embedded broker run on, or say how to install one.
 
-JAVA_HOME is asked first and PATH second, in the order Spark itself looks, so that
-both always run on the same Java.
+JAVA_HOME comes first and PATH second, as in Spark itself, so that both always run on the same Java.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def major_version(text: str) -> int | None:
 
 
 def install_command(system: str, release: Mapping[str, str]) -> str:
-    """How one installs Java on this platform.
+    """The command that installs Java on this platform.
 
     `release` is the content of os-release. A package is named only where that release
     has it: Debian 13 and Fedora 42 no longer carry Java 17.
