@@ -118,7 +118,7 @@ def test_what_cannot_be_made_is_said_once_and_tried_again(
     assert [looks.later() for _ in range(3)] == [False, False, False]
     assert [looks.later(RETRY_SECONDS) for _ in range(3)] == [False, False, False]
     assert looks.said == [
-        "key values mismatch. Correct it. Until then the client that was made before is used."
+        "key values mismatch. Correct it. Until then the previous client is used."
     ]
     looks.error = None
     assert [looks.later(RETRY_SECONDS) for _ in range(3)] == [True, False, False]

@@ -1,4 +1,4 @@
-"""Going on with secrets that were rotated, for whoever holds a client for long."""
+"""New clients after a rotation of secrets, for whoever keeps a client for long."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _State = tuple[int, ...]
 _Mark = tuple[Connection, tuple[_State, ...]]
 _Made = TypeVar("_Made")
 
-CHECK_SECONDS = 1.0  # between looks, however often somebody asks
+CHECK_SECONDS = 1.0  # between checks, however often `renew` is called
 RETRY_SECONDS = 5.0  # after a client could not be made
-_KEPT = "Until then the client that was made before is used."
+_KEPT = "Until then the previous client is used."
 
 
 class ClientRenewal:
-    """Remembers what a client was made with; `say` is told once why there is no new one."""
+    """Remembers what a client was made with; `say` gets each reason for a failed renewal once."""
 
     def __init__(
         self,
@@ -36,55 +36,55 @@ class ClientRenewal:
         self._say = say
         self._said = ""
         self._clock = clock
-        self._look_at = clock() + CHECK_SECONDS
-        self._used: _Mark | None = self._look()
+        self._next_check = clock() + CHECK_SECONDS
+        self._used: _Mark | None = self._state_now()
         self._seen = self._used
         self._lock = threading.Lock()
 
     def renew(self, make: Callable[[], _Made]) -> _Made | None:
-        """What `make` gives with new secrets; None while they are the old ones.
+        """What `make` makes with new secrets; None while the secrets are the same.
 
-        None also when nothing can be made with them, as with a certificate that is not the
-        key's: the old client is better than none. It is tried again a little later.
+        None also when `make` fails, as with a certificate that does not match its key: the old
+        client is better than none. The next attempt is a little later.
         """
         if not self._is_due():
             return None
         try:
             made = make()
         except (ConfigError, LinkError) as error:
-            self._used, self._look_at = None, self._clock() + RETRY_SECONDS
-            self._tell(f"{error.sentence()} {_KEPT}")
+            self._used, self._next_check = None, self._clock() + RETRY_SECONDS
+            self._report(f"{error.sentence()} {_KEPT}")
             return None
         self._said = ""
         return made
 
     def _is_due(self) -> bool:
-        """Whether secrets are new, and have stayed the same since the last look.
+        """Whether secrets are new, and have not changed since the last check.
 
-        Certificate and key are two files: whoever renews them writes one after the other.
+        Certificate and key are two files, which are written one after the other.
         """
         with self._lock:
             now = self._clock()
-            if now < self._look_at:
+            if now < self._next_check:
                 return False
-            is_late = now > self._look_at + CHECK_SECONDS
-            self._look_at = now + CHECK_SECONDS
-            before, self._seen = self._seen, self._look()
+            is_late = now > self._next_check + CHECK_SECONDS
+            self._next_check = now + CHECK_SECONDS
+            before, self._seen = self._seen, self._state_now()
             if is_late and self._seen != before:
-                # Nobody has asked for long, and whoever does now is not to use an old secret.
+                # After a long time without a check, do not return while an old secret is in use.
                 time.sleep(CHECK_SECONDS)
-                before, self._seen = self._seen, self._look()
+                before, self._seen = self._seen, self._state_now()
             if self._seen == self._used or self._seen != before:
                 return False
             self._used = self._seen
             return True
 
-    def _tell(self, sentence: str) -> None:
+    def _report(self, sentence: str) -> None:
         if sentence != self._said:
             self._say(sentence)
         self._said = sentence
 
-    def _look(self) -> _Mark:
+    def _state_now(self) -> _Mark:
         now = self._connection.renewed()
         lines = (now.properties, now.java, now.python)
         files = {file for values in lines for file in _files(values)}
@@ -92,8 +92,8 @@ class ClientRenewal:
 
 
 def _files(values: Mapping[str, str]) -> Iterator[str]:
-    """The files that properties name, and the options of the login among them: both clients read
-    them when they are made."""
+    """The files that properties and the options of the login name: both clients read them when
+    they are made."""
     login = jaas.parse(values.get(LOGIN, ""))
     for name, value in (*values.items(), *(login.options.items() if login else ())):
         if name.endswith(LOCATION):
@@ -101,7 +101,7 @@ def _files(values: Mapping[str, str]) -> Iterator[str]:
 
 
 def _state(file: str) -> _State:
-    """What changes whenever the file does, its permissions included."""
+    """What differs after a change of the file or its permissions."""
     try:
         found = os.stat(file)
     except OSError:

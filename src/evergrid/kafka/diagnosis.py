@@ -15,10 +15,10 @@ from evergrid.config.settings import Connection
 from evergrid.kafka import socket_probe
 from evergrid.kafka.identity import (
     Identity,
+    has_certificate,
     identity,
     own_certificate,
     scrub,
-    shows_certificate,
     where,
 )
 from evergrid.kafka.property_names import TOKEN_ENDPOINT
@@ -258,7 +258,7 @@ def _refused_certificate(connection: Connection) -> Diagnosis:
     if own is not None and own.expires < datetime.now(UTC):
         what = f"our certificate of {own.subject} expired at {own.expires:%Y-%m-%d %H:%M} UTC"
         return Diagnosis(Step.TLS, what, "Replace the file: it is reloaded automatically.")
-    if not shows_certificate(connection):
+    if not has_certificate(connection):
         remedy = "Set kafka.security.certificate and key, or ssl.keystore.*."
         return Diagnosis(
             Step.TLS, "the broker requires a client certificate, and none is configured", remedy

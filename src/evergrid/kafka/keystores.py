@@ -1,6 +1,6 @@
-"""Reading Java's own kinds of key and trust stores for a client that cannot.
+"""Read Java's key and trust stores for the Python client, which cannot.
 
-The certificates of a trust store are asked of Java's `keytool`, which every Java brings.
+Java's `keytool`, which is part of every Java, lists the certificates of a trust store.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _PKCS12 = b"\x30"  # how its files begin, while those of JKS begin with FE ED
 
 
 class Unreadable(ConfigError):
-    """A store that cannot be read; `part` is the last word of the property that is to blame, if
-    it is one."""
+    """A store that cannot be read; `part` is the end of the property's name that is wrong, if it is
+    one."""
 
     def __init__(self, what: str, part: str = "", remedy: str = "") -> None:
         self.part = part
@@ -33,25 +33,25 @@ class Unreadable(ConfigError):
 
 
 def is_pkcs12(path: str) -> bool:
-    """Whether a file is of this kind, which Java reads under the name of JKS as well; Unreadable
-    when it cannot be opened."""
-    return _look(path).beginning[:1] == _PKCS12
+    """Whether a file is PKCS12, which Java also reads as type JKS; Unreadable when it cannot be
+    opened."""
+    return _file_state(path).beginning[:1] == _PKCS12
 
 
 def certificates(path: str, password: str) -> str:
     """All certificates in a trust store of any kind that Java knows, as PEM; else Unreadable."""
-    return _listed(path, password, _look(path))
+    return _listed(path, password, _file_state(path))
 
 
-class _Look(msgspec.Struct, frozen=True):
-    """How a file begins, and what changes whenever it does."""
+class _FileState(msgspec.Struct, frozen=True):
+    """How a file begins, and what differs when it was changed."""
 
     beginning: bytes
     changed: int
     size: int
 
 
-def _look(path: str) -> _Look:
+def _file_state(path: str) -> _FileState:
     try:
         with open(path, "rb") as file:
             found, beginning = os.fstat(file.fileno()), file.read(len(_PEM))
@@ -59,19 +59,19 @@ def _look(path: str) -> _Look:
         remedy = "Correct the path, or let this user read the file."
         raise Unreadable(f"{path} cannot be read ({error.strerror})", "location", remedy) from None
     if beginning == _PEM:
-        raise Unreadable(f"{path} is PEM, and no store of Java's", "type", "Set it to PEM.")
-    return _Look(beginning, found.st_mtime_ns, found.st_size)
+        raise Unreadable(f"{path} is a PEM file, not a Java store", "type", "Set it to PEM.")
+    return _FileState(beginning, found.st_mtime_ns, found.st_size)
 
 
 @functools.lru_cache(maxsize=16)
-def _listed(path: str, password: str, _found: _Look) -> str:
+def _listed(path: str, password: str, _found: _FileState) -> str:
     command = [str(_keytool()), "-list", "-rfc", "-keystore", path]
     if password:
         command += ["-storepass:env", _PASSWORD]
     try:
         done = subprocess.run(
             command,
-            input="\n",  # to a question for a password that there is none of
+            input="\n",  # an empty password, if keytool asks for one
             capture_output=True,
             text=True,
             env={**os.environ, _PASSWORD: password, "LC_ALL": "C.UTF-8"},

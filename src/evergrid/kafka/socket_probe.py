@@ -12,7 +12,8 @@ import re
 import socket
 import ssl
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from evergrid.config.settings import Connection
@@ -40,6 +41,8 @@ class Reply(enum.Enum):
     CLOSED = "closed"
     SILENCE = "left open"
 
+
+_Outcome = TypeVar("_Outcome", WireProtocol, Reply)
 
 _SECONDS = 3.0
 _TLS_RECORD = re.compile(rb"[\x15\x16](\x03|$)")  # an alert or a handshake, of any version
@@ -113,27 +116,26 @@ def _why_untrusted(connection: Connection, places: Sequence[Address], authority:
 
 def wire_protocol(connection: Connection) -> WireProtocol:
     """Whether the brokers use TLS; one that does counts for all."""
-    seen = set()
-    for host, port in addresses(connection):
-        found = _wire_protocol(host, port)
-        if found is WireProtocol.TLS:
-            return found
-        seen.add(found)
-    return WireProtocol.OTHER if WireProtocol.OTHER in seen else WireProtocol.SILENCE
+    return _best(WireProtocol, (_wire_protocol(*at) for at in addresses(connection)))
 
 
 def reply(connection: Connection) -> Reply:
-    """What the brokers do with the first request of a client of this connection."""
+    """What the brokers do with the first request of a client; one that answers counts for all."""
     who = identity(connection)
     context = _without_verification() if who.protocol.endswith("SSL") else None
     request = _VERSIONS if who.mechanism else _METADATA
-    seen = set()
-    for host, port in addresses(connection):
-        found = _reply(context, request, host, port)
-        if found is Reply.ANSWER:
-            return found
-        seen.add(found)
-    return Reply.CLOSED if Reply.CLOSED in seen else Reply.SILENCE
+    return _best(Reply, (_reply(context, request, *at) for at in addresses(connection)))
+
+
+def _best(kind: type[_Outcome], outcomes: Iterator[_Outcome]) -> _Outcome:
+    """The outcome that `kind` names first; no more are asked for when that is its first member."""
+    best, *_, worst = members = list(kind)
+    seen = {worst}
+    for outcome in outcomes:
+        seen.add(outcome)
+        if outcome is best:
+            break
+    return min(seen, key=members.index)
 
 
 def _wire_protocol(host: str, port: int) -> WireProtocol:
