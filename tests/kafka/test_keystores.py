@@ -74,7 +74,7 @@ def test_a_store_that_is_not_there_or_is_none_is_told_as_that(tmp_path: Path, st
     with pytest.raises(ConfigError, match=rf"{store}\.location: .* cannot be read \(No such file"):
         python_properties(given)
     CertificateAuthority("one").write(file)
-    with pytest.raises(ConfigError, match=rf"{store}\.type: .* is PEM, .* Set it to PEM"):
+    with pytest.raises(ConfigError, match=rf"{store}\.type: .* is a PEM file, .* Set it to PEM"):
         python_properties(given)
 
 
