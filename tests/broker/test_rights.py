@@ -201,7 +201,9 @@ def test_without_the_group_a_reader_stops(house: SecuredBroker) -> None:
             reader.read()
 
     try:
-        with pytest.raises(LinkError, match="authorization failed for user gateway on its consumer group"):
+        with pytest.raises(
+            LinkError, match="authorization failed for user gateway on its consumer group"
+        ):
             follow()
     finally:
         grant(house.administration(), "User:gateway", [group])

@@ -188,7 +188,7 @@ def test_javas_own_alert_is_told_from_the_brokers(house: SecuredBroker, alert: s
     assert "the broker's certificate is not trusted" in found.what
     found = diagnose(connection, f"SSLHandshakeException: ({alert}) Received fatal alert: {alert}")
     assert found is not None
-    assert "a certificate from us" in found.what
+    assert "the broker requires a client certificate" in found.what
 
 
 def test_a_real_broker_is_heard_as_it_is(house: SecuredBroker) -> None:
