@@ -80,7 +80,10 @@ lock: ## write requirements/*.lock anew (ARGS=--upgrade for newer versions)
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
 	$(COMPILE) $(ARGS) --group build -o requirements/build.lock
 	$(COMPILE) $(ARGS) pyproject.toml -o requirements/runtime.lock
-	$(COMPILE) $(ARGS) pyproject.toml --group dev -c requirements/runtime.lock -o requirements/dev.lock
+	$(COMPILE) $(ARGS) pyproject.toml --extra demo-security -c requirements/runtime.lock \
+		-o requirements/demo.lock
+	$(COMPILE) $(ARGS) pyproject.toml --extra demo-security --group dev -c requirements/demo.lock \
+		-o requirements/dev.lock
 
 clean: ## remove .venv, caches and what the demo left (.evergrid/demo)
 	rm -rf .venv .evergrid/demo build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache \

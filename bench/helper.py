@@ -1,6 +1,6 @@
 """Load and reader in processes of their own, so that neither slows or times the other.
 
-They run on a leash: however the benchmark ends, they end with it. A task goes in and a
+However the benchmark ends, they end with it. A task goes in and a
 result comes out as a file.
 """
 
@@ -30,8 +30,8 @@ from bench import (
     witness,
 )
 from bench.machine import ROOT
-from evergrid.kafka import leash
 from evergrid.model.errors import EvergridError, LinkError
+from evergrid.process import child_process
 
 Task = (
     load.Past
@@ -68,7 +68,7 @@ class Helper(Generic[Result]):
         files = (str(place.with_suffix(".in")), str(self._output))
         command = [sys.executable, "-m", "bench.helper", *files]
         with self._screen.open("wb") as screen:
-            self._child = leash.start(command, stdout=screen, cwd=ROOT)
+            self._child = child_process.start(command, stdout=screen, cwd=ROOT)
 
     def result(self, seconds: float) -> Result:
         """What came of it; LinkError with its last words when nothing did."""

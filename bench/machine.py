@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.kafka import jars
-from evergrid.kafka.java import java_command
+from evergrid.broker import jars
+from evergrid.process.java import java_command
 from evergrid.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent

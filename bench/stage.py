@@ -16,10 +16,10 @@ from bench.helper import Helper
 from bench.load import Backlog, Loaded, Past
 from bench.screen import say
 from bench.usage import java_below
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.names import table_topic
 from evergrid.demo.events import ACCOUNTS, USERS
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
 from evergrid.model.join import JoinType

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from evergrid.broker.certificate_authority import LOOPBACK, CertificateAuthority, Purpose
+from evergrid.broker.secret_files import write_secret
 from evergrid.config.settings import Tls
-from evergrid.kafka.secured.authority import HERE, Authority, Purpose
-from evergrid.kafka.secured.files import write_secret
 
 
 def self_signed(folder: Path, name: str = "gateway") -> Tls:
     """Files of a new certificate for 127.0.0.1 and localhost, with its own authority."""
     folder.mkdir(exist_ok=True)
-    authority = Authority(name)
-    made = authority.issue(name, Purpose.SERVER, HERE)
+    authority = CertificateAuthority(name)
+    made = authority.issue(name, Purpose.SERVER, LOOPBACK)
     files = Tls(certificate=folder / f"{name}.pem", key=folder / f"{name}.key")
     files.certificate.write_text(made.pem + authority.pem)
-    write_secret(files.key, made.key.pem())
+    write_secret(files.key, made.key_pem)
     return files

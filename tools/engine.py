@@ -23,9 +23,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
-from evergrid.kafka.java import java_home
 from evergrid.model.errors import EvergridError
 from evergrid.pipeline.engine import engine_jar
+from evergrid.process.java import java_home
 
 ROOT = Path(__file__).resolve().parent.parent
 JAR = engine_jar()

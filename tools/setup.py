@@ -29,7 +29,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "evergrid-ready"
 BUILD_LOCK = ROOT / "requirements" / "build.lock"
-RUN_LOCK = ROOT / "requirements" / "runtime.lock"
+RUN_LOCK = ROOT / "requirements" / "demo.lock"  # runtime.lock, and what a secured broker needs
 DEV_LOCK = ROOT / "requirements" / "dev.lock"
 RUN, DEVELOP = "run", "develop"
 LOCKS = {RUN: RUN_LOCK, DEVELOP: DEV_LOCK}
@@ -37,8 +37,8 @@ DECIDE = (
     BUILD_LOCK,
     RUN_LOCK,
     ROOT / "pyproject.toml",
-    ROOT / "src" / "evergrid" / "kafka" / "ivy.xml",
-    ROOT / "src" / "evergrid" / "kafka" / "jars.lock",
+    ROOT / "src" / "evergrid" / "broker" / "ivy.xml",
+    ROOT / "src" / "evergrid" / "broker" / "jars.lock",
 )
 
 OLDEST, NEWEST = (3, 11), (3, 13)
@@ -56,7 +56,7 @@ print(sys.version_info[0], sys.version_info[1], complete)
 
 _JAVA = """
 import sys
-from evergrid.kafka.java import java_command
+from evergrid.process.java import java_command
 from evergrid.model.errors import EvergridError
 try:
     java_command()
@@ -285,7 +285,7 @@ def remedy(said: str) -> str:
 
 def fetch_jars() -> None:
     say("Checking the Java libraries …")
-    if subprocess.call([str(PYTHON), "-m", "evergrid.kafka.jars"]):
+    if subprocess.call([str(PYTHON), "-m", "evergrid.broker.jars"]):
         fail("The Java libraries are not there yet; do as said above and run it again.")
 
 

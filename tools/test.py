@@ -3,7 +3,7 @@
 A part is a name and a command; whatever exits with 0 has passed. Real Kafka and Spark make
 the tests wait more than they work, so more parts run at once than there are cores.
 
-1. Each part has a process group on a leash, and a log; nothing outlives this process.
+1. Each part has a process group and a log; nothing outlives this process.
 2. While they run, a terminal shows where each one is; anything else gets a line now and then.
 3. At the end: the whole output of what failed, the slowest tests, and one sentence.
 
@@ -26,14 +26,17 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-from evergrid.kafka import leash
+from evergrid.process import child_process
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test"
 
 # Folders of tests that are parts of their own. So is each file of tests/system, which has
 # Kafka and Spark for itself; what is left is the part `unit`.
-GROUPS = {"broker": ("changelog", "cli", "demo", "kafka", "pipeline"), "browser": ("browser",)}
+GROUPS = {
+    "broker": ("broker", "changelog", "cli", "demo", "kafka", "pipeline"),
+    "browser": ("browser",),
+}
 # What takes longest begins first, so that nothing is left alone at the end.
 LONGEST = (
     *("broker", "browser", "exact", "unit", "control", "swap_kills", "demo", "joins", "secured"),
@@ -115,10 +118,10 @@ class Run:
         self.code: int | None = None
         self._started = time.monotonic()
         self._ended = 0.0
-        self._process: leash.Leashed | None = None
+        self._process: child_process.ChildProcess | None = None
         with self.log.open("wb") as output:
             try:
-                self._process = leash.start(part.command, output, cwd=ROOT)
+                self._process = child_process.start(part.command, output, cwd=ROOT)
             except OSError as error:
                 output.write(f"{part.command[0]}: {error.strerror}\n".encode())
 
@@ -139,7 +142,7 @@ class Run:
             self.code = self._process.poll() if self._process else NOT_STARTED
             self._ended = time.monotonic()
             if self._process and self.code is not None:
-                self._process.wait()  # lets its leash go, too
+                self._process.wait()  # closes its pipe, too
         return self.code is not None
 
     def last_words(self) -> str:

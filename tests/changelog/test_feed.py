@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.feed import Feed, Followed, News, Reached
 from evergrid.config import Settings, load
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.generation import State
 from evergrid.testing.handwritten import HandwrittenPipeline
 

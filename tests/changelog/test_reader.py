@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, KafkaError, Message
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.reader import TopicReader
 from evergrid.kafka import clients, topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.testing.tables import wait_for

@@ -10,15 +10,15 @@ import msgspec
 import pytest
 import yaml
 
+from evergrid.broker.listeners import Listener, Protocol
+from evergrid.broker.rights import Kind, Operation, Right, grant, revoke
+from evergrid.broker.secret_files import write_secret
+from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.feed import Feed, News
 from evergrid.changelog.writer import RecordWriter
 from evergrid.config import Settings, load
 from evergrid.kafka import topics
-from evergrid.kafka.renewal import AGAIN_SECONDS
-from evergrid.kafka.rights import Kind, Operation, Right, grant, revoke
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.files import write_secret
-from evergrid.kafka.secured.listeners import Listener, Protocol
+from evergrid.kafka.client_renewal import RETRY_SECONDS
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.testing.handwritten import HandwrittenPipeline
 
@@ -51,7 +51,7 @@ class Files:
         first = house.authority.client(self._name)
         self._next = house.authority.client("ben")
         self._certificate.write_text(first.pem)
-        write_secret(self._key, first.key.pem())
+        write_secret(self._key, first.key_pem)
         self._grant(self._name)
         self.document: dict[str, object] = {
             "bootstrap": house.broker.address(CERTIFIED.name),
@@ -64,7 +64,7 @@ class Files:
 
     def replace_key(self) -> None:
         """From now on no client can be made."""
-        write_secret(self._key, self._next.key.pem())
+        write_secret(self._key, self._next.key_pem)
 
     def replace_certificate(self) -> None:
         """From now on there is somebody else; and who was there before has no right any more."""
@@ -133,11 +133,11 @@ def test_a_feed_goes_on_with_its_old_certificate_until_the_new_one_is_whole(
     until(lambda: look() and MISMATCH in caplog.text)
     pipeline.write(target, "0:2", {})
     until(lambda: look() and "0:2" in ids)
-    during(2 * AGAIN_SECONDS, look)
+    during(2 * RETRY_SECONDS, look)
     assert caplog.text.count(MISMATCH) == 1, "it is said once"
 
     files.replace_certificate()
-    during(3 * AGAIN_SECONDS, look)
+    during(3 * RETRY_SECONDS, look)
     files.forbid_the_old_one()
     pipeline.write(target, "0:3", {})
     until(lambda: look() and "0:3" in ids)
@@ -176,8 +176,8 @@ def test_a_writer_and_a_watch_go_on_until_the_new_certificate_is_whole(
 
     write()
     files.replace_key()
-    during(2 * AGAIN_SECONDS, write)
+    during(2 * RETRY_SECONDS, write)
     files.replace_certificate()
-    during(3 * AGAIN_SECONDS, write)
+    during(3 * RETRY_SECONDS, write)
     files.forbid_the_old_one()
     during(1.0, write)

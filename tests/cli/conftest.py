@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.broker.embedded_broker import EmbeddedBroker
 
 LIMIT = 120.0
 

@@ -12,15 +12,15 @@ import msgspec
 import pytest
 from tests.certificates import self_signed
 
+from evergrid.broker.certificate_authority import CertificateAuthority
+from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.broker.secret_files import write_secret
 from evergrid.config import load
 from evergrid.config.settings import Tls
 from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.certificates import read_certificate
-from evergrid.kafka.secured.authority import Authority
-from evergrid.kafka.secured.files import write_secret
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.testing.handwritten import HandwrittenPipeline
@@ -165,7 +165,7 @@ def test_a_certificate_with_its_key_is_said_with_its_end(run: Run, tmp_path: Pat
     assert problems == []
     certificate = read_certificate(files.certificate.read_text())
     assert certificate is not None
-    ends = f"{certificate.ends:%Y-%m-%d %H:%M} UTC"
+    ends = f"{certificate.expires:%Y-%m-%d %H:%M} UTC"
     assert f"✓ Gateway certificate {files.certificate}: with its key, valid until {ends}" in well
 
 
@@ -182,9 +182,9 @@ def test_a_certificate_that_is_missing_expired_or_anothers_is_a_problem(
     assert "are no certificate with its key" in problem
 
     yesterday = datetime.now(UTC) - timedelta(days=1)
-    made = Authority().server(until=yesterday)
+    made = CertificateAuthority().server(until=yesterday)
     files.certificate.write_text(made.pem)
-    write_secret(files.key, made.key.pem())
+    write_secret(files.key, made.key_pem)
     _, (problem,) = gateway_findings(run, with_certificate(tmp_path, files))
     assert f"expired at {yesterday:%Y-%m-%d %H:%M} UTC. Put a new one there" in problem
 

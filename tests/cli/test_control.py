@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 from tests.cli.running import LIMIT, Running
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.control import BY_HEADER
 from evergrid.changelog.reader import Record, TopicReader
 from evergrid.cli.manners import PASSING
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.control import Verdict
 from evergrid.model.generation import Progress
 from evergrid.model.source import Edge

@@ -19,9 +19,9 @@ from tests.certificates import self_signed
 from tests.cli.running import LIMIT, Running
 from tests.client.people import person
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.codec import Row
 from evergrid.config import load
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
 from evergrid.testing.gateway import LIMITS, LocalGateway

@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from evergrid.broker.certificate_authority import LOOPBACK, CertificateAuthority, Purpose
+from evergrid.broker.secret_files import write_secret
 from evergrid.client import AsyncClient, AsyncWindows, Live, connect_async
 from evergrid.client.errors import ClientError, Rejected, Unreachable
 from evergrid.config.settings import Tls
-from evergrid.kafka.secured.authority import HERE, Authority, Purpose
-from evergrid.kafka.secured.files import write_secret
 from evergrid.model.table import Table
 from evergrid.testing.gateway import LocalGateway
 from tests.certificates import self_signed
@@ -31,14 +31,14 @@ PLAIN_HTTP = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
 
 def certified(
     folder: Path,
-    authority: Authority,
-    hosts: tuple[str, ...] = HERE,
+    authority: CertificateAuthority,
+    hosts: tuple[str, ...] = LOOPBACK,
     until: datetime | None = None,
 ) -> Tls:
     made = authority.issue("gateway", Purpose.SERVER, hosts, until=until)
     files = Tls(folder / "made.pem", folder / "made.key")
     files.certificate.write_text(made.pem)
-    write_secret(files.key, made.key.pem())
+    write_secret(files.key, made.key_pem)
     return files
 
 
@@ -82,7 +82,7 @@ async def refusal(url: str, secret: str, ca: Path | None = None) -> ClientError:
 
 
 def test_an_expired_certificate_is_not_called_untrusted(tmp_path: Path, users: Table) -> None:
-    authority = Authority()
+    authority = CertificateAuthority()
     ca = authority.write(tmp_path / "ca.pem")
     with serving(tmp_path, users, certified(tmp_path, authority, until=YESTERDAY)) as gateway:
         error = asyncio.run(refusal(gateway.address, gateway.secret, ca))
@@ -93,7 +93,7 @@ def test_an_expired_certificate_is_not_called_untrusted(tmp_path: Path, users: T
 
 
 def test_who_forgets_the_s_is_told(tmp_path: Path, users: Table) -> None:
-    with serving(tmp_path, users, certified(tmp_path, Authority())) as gateway:
+    with serving(tmp_path, users, certified(tmp_path, CertificateAuthority())) as gateway:
         error = asyncio.run(refusal(f"ws://127.0.0.1:{gateway.port}", gateway.secret))
     assert isinstance(error, Unreachable)
     assert "Write the address with https:// if the gateway has TLS" in str(error)
@@ -102,7 +102,7 @@ def test_who_forgets_the_s_is_told(tmp_path: Path, users: Table) -> None:
 def test_a_certificate_for_another_name_is_not_called_untrusted(
     tmp_path: Path, users: Table
 ) -> None:
-    authority = Authority()
+    authority = CertificateAuthority()
     ca = authority.write(tmp_path / "ca.pem")
     files = certified(tmp_path, authority, ("tables.example.com",))
     with serving(tmp_path, users, files) as gateway:
@@ -117,7 +117,7 @@ def test_a_certificate_for_another_name_is_not_called_untrusted(
 
 
 def test_an_unknown_authority_is_to_be_named(tmp_path: Path, users: Table) -> None:
-    other = Authority().write(tmp_path / "other.pem")
+    other = CertificateAuthority().write(tmp_path / "other.pem")
     with serving(tmp_path, users, self_signed(tmp_path)) as gateway:
         error = asyncio.run(refusal(gateway.address, gateway.secret, other))
     assert isinstance(error, Rejected)

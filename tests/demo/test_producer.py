@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.config.settings import Connection
 from evergrid.demo.events import ACCOUNTS, USERS
 from evergrid.demo.producer import EventProducer
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge

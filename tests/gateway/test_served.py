@@ -13,12 +13,12 @@ import msgspec
 import pytest
 import yaml
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Gap
 from evergrid.config import load
 from evergrid.gateway.entry.key import Key, hashed, new_secret
 from evergrid.gateway.entry.keyfile import add_key
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.control import Verdict
 from evergrid.model.generation import Generation, State, TableTopic
 from evergrid.protocol.codes import Code

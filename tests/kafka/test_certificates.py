@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.certificates import self_signed
 
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.kafka.certificates import read_certificate
-from evergrid.kafka.secured.authority import Authority
 
 # openssl req -x509 -utf8 -days 20000 -subj "/C=DE/O=Müller & Söhne/OU=Grid/CN=grid.example.com" …
 BY_OPENSSL = """\
@@ -31,15 +31,15 @@ def test_one_that_openssl_made() -> None:
     found = read_certificate(BY_OPENSSL)
     assert found is not None
     assert found.subject == "CN=grid.example.com,OU=Grid,O=Müller & Söhne,C=DE"
-    assert found.ends == datetime(2081, 8, 19, 15, 36, 20, tzinfo=UTC)
+    assert found.expires == datetime(2081, 8, 19, 15, 36, 20, tzinfo=UTC)
 
 
 def test_the_first_of_a_chain_behind_a_key_counts() -> None:
-    authority, until = Authority(), datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
+    authority, until = CertificateAuthority(), datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
     made = authority.client("anna", until)
-    found = read_certificate(made.key.pem() + made.pem + authority.pem)
+    found = read_certificate(made.key_pem + made.pem + authority.pem)
     assert found is not None
-    assert (found.subject, found.ends) == ("CN=anna", until)
+    assert (found.subject, found.expires) == ("CN=anna", until)
 
 
 @pytest.mark.parametrize("cut", [30, 100, 130])

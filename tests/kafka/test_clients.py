@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
-from evergrid.kafka.quiet import Quiet
+from evergrid.kafka.log_dedup import LogDedup
 from evergrid.model.errors import ConfigError, LinkError
 
 SECRET = Connection("source", "b:1", secrets=frozenset({"hush", "hush-hush"}))
@@ -60,7 +60,7 @@ def test_one_of_two_settings_that_belong_together_is_enough(
 def test_a_broker_that_is_down_is_said_to_be_so_within_a_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(topics, "_ASK_SECONDS", 2.0)
+    monkeypatch.setattr(topics, "_REQUEST_SECONDS", 2.0)
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         nobody = Connection("source", f"127.0.0.1:{closed.getsockname()[1]}")
@@ -69,10 +69,10 @@ def test_a_broker_that_is_down_is_said_to_be_so_within_a_limit(
 
 
 def test_the_log_says_a_thing_once(caplog: pytest.LogCaptureFixture) -> None:
-    quiet = Quiet(logging.getLogger("quiet"))
+    dedup = LogDedup(logging.getLogger("dedup"))
     for waited in range(5):
-        quiet.log(
+        dedup.log(
             logging.ERROR, "%s [%s] failed (after %dms)", "FAIL", "evergrid#producer-1", waited
         )
-    quiet.log(logging.ERROR, "%s", "another")
+    dedup.log(logging.ERROR, "%s", "another")
     assert len(caplog.records) == 2

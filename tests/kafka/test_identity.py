@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.config.settings import Connection
 from evergrid.kafka.identity import scrub, where
-from evergrid.kafka.secured.authority import Authority
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
@@ -52,7 +52,7 @@ def test_sentences_say_who_and_how(properties: dict[str, str], words: str) -> No
 
 
 def test_a_certificates_owner_is_named(tmp_path: Path) -> None:
-    file = Authority().client("grid").write(tmp_path / "me.pem")
+    file = CertificateAuthority().client("grid").write(tmp_path / "me.pem")
     properties = {
         "security.protocol": "SSL",
         "ssl.keystore.type": "PEM",

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer
 from tests.certificates import self_signed
 
 from evergrid.config.settings import Connection
-from evergrid.kafka.pem import mended
+from evergrid.kafka.pem import restore_line_breaks
 from evergrid.kafka.properties import java_properties, python_properties
 
 WAYS: dict[str, Callable[[str], str]] = {
@@ -71,4 +71,4 @@ def test_the_python_clients_own_words_too() -> None:
     ],
 )
 def test_what_is_whole_or_something_else_stays_as_it_is(text: str) -> None:
-    assert mended(text) == text
+    assert restore_line_breaks(text) == text

@@ -5,7 +5,7 @@ from confluent_kafka import Consumer, KafkaException
 
 from evergrid.config.settings import Connection
 from evergrid.kafka.properties import java_properties, python_properties
-from evergrid.kafka.words import LOGINS, STORES, TOKEN_TRUST, WORDS, Role
+from evergrid.kafka.property_names import LOGIN_OPTIONS, PROPERTY_NAMES, STORES, TOKEN_TRUST, Role
 from evergrid.model.errors import ConfigError
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -144,7 +144,7 @@ def translated(properties: dict[str, str]) -> dict[str, str]:
         ),
     ],
 )
-def test_javas_words_become_the_python_clients(
+def test_javas_names_become_the_python_clients(
     java: dict[str, str], python: dict[str, str]
 ) -> None:
     assert translated(java) == python
@@ -234,13 +234,19 @@ def test_javas_words_become_the_python_clients(
             {"sasl.jaas.config": f"{OAUTH} required clientId=u ssl.truststore.location='/t.jks';"},
             r"property ssl\.truststore\.location: /t\.jks cannot be read.*Correct the path",
         ),
-        ({"sasl.mechanisms": "hush"}, r"Python client's word, .*Write sasl\.mechanism, without"),
+        (
+            {"sasl.mechanisms": "hush"},
+            r"property of the Python client, .*Write sasl\.mechanism, without",
+        ),
         (
             {"sasl.password": "hush"},
-            r"Python client's word, .*Write sasl\.mechanism and sasl\.jaas",
+            r"property of the Python client, .*Write sasl\.mechanism and sasl\.jaas",
         ),
-        ({"ssl.ca.location": "hush"}, r"Python client's word, .*Use kafka\.security\.ca"),
-        ({"kafka.sasl.mechanism": "hush"}, r"with kafka in front.*Write sasl\.mechanism\."),
+        ({"ssl.ca.location": "hush"}, r"property of the Python client, .*Use kafka\.security\.ca"),
+        (
+            {"kafka.sasl.mechanism": "hush"},
+            r"the prefix kafka\. is Spark's.*Write sasl\.mechanism\.",
+        ),
     ],
 )
 def test_what_has_no_translation_is_refused_by_name_and_without_its_value(
@@ -275,7 +281,7 @@ def test_java_is_given_what_the_user_wrote_but_not_what_evergrid_decides() -> No
     jaas = f'{PLAIN} required username="u" password="p";'
     given = Connection("source", "broker:9092", {"sasl.jaas.config": jaas})
     assert java_properties(given)["sasl.jaas.config"] == jaas
-    with pytest.raises(ConfigError, match="not a login that Java would understand"):
+    with pytest.raises(ConfigError, match="not a login that Java can parse"):
         java_properties(Connection("source", "broker:9092", {"sasl.jaas.config": f"{jaas}hush"}))
     with pytest.raises(ConfigError, match=r"auto\.offset\.reset: cannot be set"):
         java_properties(Connection("source", "broker:9092", {"auto.offset.reset": "latest"}))
@@ -321,7 +327,7 @@ def test_a_handler_of_ones_own_is_left_to_java() -> None:
     assert java_properties(given)["sasl.login.callback.handler.class"] == "a.Handler"
 
 
-def test_a_producer_is_not_given_a_consumers_words() -> None:
+def test_a_producer_is_not_given_a_consumers_properties() -> None:
     given = Connection(
         "source", "b:1", {"linger.ms": "5", "fetch.min.bytes": "1", "client.id": "x"}
     )
@@ -334,15 +340,15 @@ def test_a_producer_is_not_given_a_consumers_words() -> None:
     assert python_properties(given, Role.ANY).keys() == {"bootstrap.servers", "client.id"}
 
 
-def words_of_the_python_client() -> set[str]:
-    words = {word.name for word in WORDS.values()}
-    words |= {word for login in LOGINS.values() for word in login.values()}
-    stores = (names for store in STORES for kind in store.words.values() for names in kind.values())
-    words |= set(TOKEN_TRUST.values())
-    return words | {name for names in stores for name in names}
+def names_of_the_python_client() -> set[str]:
+    names = {each.name for each in PROPERTY_NAMES.values()}
+    names |= {name for login in LOGIN_OPTIONS.values() for name in login.values()}
+    stores = (names for store in STORES for kind in store.names.values() for names in kind.values())
+    names |= set(TOKEN_TRUST.values())
+    return names | {name for each in stores for name in each}
 
 
-@pytest.mark.parametrize("word", sorted(words_of_the_python_client()))
+@pytest.mark.parametrize("word", sorted(names_of_the_python_client()))
 def test_every_word_of_the_table_is_one_that_the_python_client_knows(word: str) -> None:
     try:
         Consumer({"group.id": "x", "log_level": 0, word: "1"})

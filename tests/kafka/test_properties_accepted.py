@@ -10,15 +10,16 @@ import pytest
 import yaml
 from tests.system.wiretap import Wiretap
 
+from evergrid.broker import jars
+from evergrid.broker.kafka_section import KafkaSection
+from evergrid.broker.listeners import Listener, Protocol
+from evergrid.broker.secured_broker import SecuredBroker
+from evergrid.broker.token_endpoint import SCOPE
 from evergrid.config import load
 from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection
-from evergrid.kafka import clients, jars, topics
-from evergrid.kafka.probe import reach
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.listeners import Listener, Protocol
-from evergrid.kafka.secured.sections import Section
-from evergrid.kafka.secured.tokens import SCOPE
+from evergrid.kafka import clients, topics
+from evergrid.kafka.cluster_probe import reach
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.pipeline.java_client import JavaClient
 
@@ -43,7 +44,7 @@ def java() -> Iterator[JavaClient]:
         yield client
 
 
-def pasted(folder: Path, section: Section, lines: str) -> Connection:
+def pasted(folder: Path, section: KafkaSection, lines: str) -> Connection:
     """The connection of a configuration with these lines."""
     file = folder / "evergrid.yaml"
     text = "".join(f"    {line}\n" for line in lines.strip().split("\n"))

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import Settings
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.orchestrator import generations
 from evergrid.orchestrator.registry import Registry
 

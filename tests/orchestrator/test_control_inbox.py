@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.orchestrator.conftest import make_registry
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.manifest import Asked
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import RecordWriter, TableWriter
 from evergrid.config import load
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.orchestrator import generations
 from evergrid.orchestrator.control_requests import ControlInbox
 

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.control import BY_HEADER
 from evergrid.changelog.manifest import Asked
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.sending import Sender
 from evergrid.orchestrator.control_reader import ControlMessage, ControlReader, in_order
 

@@ -11,9 +11,9 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.config import load
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec, TopicInfo
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import generations

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.manifest import Behind
 from evergrid.changelog.names import manifest_spec
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter
 from evergrid.config import load
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.orchestrator import heartbeat
 from evergrid.orchestrator.heartbeat import Heartbeat

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evergrid.kafka.diagnosis import ShutOut, Step
-from evergrid.kafka.topics import Missing
+from evergrid.kafka.diagnosis import AccessError, Step
+from evergrid.kafka.topics import MissingTopic
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.orchestrator import kafka_retry
 from evergrid.orchestrator.kafka_retry import KafkaRetry
@@ -75,8 +75,8 @@ def test_but_not_for_ever(clock: Clock) -> None:
 @pytest.mark.parametrize(
     "error",
     [
-        Missing("topic users does not exist"),
-        ShutOut("anna has no right to", where="", remedy="", step=Step.RIGHT),
+        MissingTopic("topic users does not exist"),
+        AccessError("authorization failed for anna", where="", remedy="", step=Step.RIGHT),
         ConfigError("none of its messages can be read"),
     ],
 )
@@ -89,7 +89,7 @@ def test_what_does_not_pass_is_told_at_once(clock: Clock, error: EvergridError) 
 
 @pytest.mark.usefixtures("clock")
 def test_a_login_that_is_refused_may_be_mended() -> None:
-    refused = ShutOut("wrong password", where="", remedy="Correct it.", step=Step.LOGIN)
+    refused = AccessError("wrong password", where="", remedy="Correct it.", step=Step.LOGIN)
     asking = Questions(refused, refused)
     assert asking.ask() == "an answer"
     assert asking.said == ["wrong password. Correct it. Going on when that is over."]

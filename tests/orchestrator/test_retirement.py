@@ -12,13 +12,13 @@ import msgspec
 import pytest
 from tests.orchestrator.conftest import make_registry
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.codec import Row
 from evergrid.changelog.names import system_topic, table_topic
 from evergrid.changelog.reader import load_manifest, read_to_end
 from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config import load
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import ENGINE, Generation, SourceTopic, State, TableTopic, Times

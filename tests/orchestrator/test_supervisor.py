@@ -9,11 +9,11 @@ import pytest
 from tests.orchestrator import test_query_pool
 from tests.orchestrator.test_query_pool import FakeQuery, Reports, plan
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.manifest import Behind
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.orchestrator import supervisor

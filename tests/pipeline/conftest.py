@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from pyspark.sql import SparkSession
 
+from evergrid.broker import jars
 from evergrid.config import load
-from evergrid.kafka import jars
 from evergrid.pipeline.session import end_session, open_session
 from evergrid.testing.world import SHORT_LIVED
 

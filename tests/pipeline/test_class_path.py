@@ -9,8 +9,8 @@ from typing import Self
 import msgspec
 import pytest
 
+from evergrid.broker.jars import Jars
 from evergrid.config import load
-from evergrid.kafka.jars import Jars
 from evergrid.model.errors import ConfigError
 from evergrid.pipeline import session
 from evergrid.pipeline.engine import engine_jar

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from pyspark.sql import SparkSession
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.join import JoinType

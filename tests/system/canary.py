@@ -14,7 +14,7 @@ from pathlib import Path
 from evergrid.changelog.reader import TopicReader
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics
-from evergrid.kafka.probe import reach
+from evergrid.kafka.cluster_probe import reach
 from evergrid.model.source import Edge
 
 _ASK_SECONDS = 60.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.testing.world import World
 
 # What comes within seconds on an idle machine has minutes on a busy one; waiting for it costs

@@ -11,11 +11,11 @@ import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from evergrid.broker.listeners import Listener, Protocol
+from evergrid.broker.rights import RequiredRights, Right, grant, producer_rights
+from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.client import LiveWindow
 from evergrid.config.sasl import Mechanism
-from evergrid.kafka.rights import Needs, Right, feeding, grant
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.listeners import Listener, Protocol
 from evergrid.testing import oracle
 from evergrid.testing.ports import free_port
 from evergrid.testing.scripted import Script, random_case
@@ -69,7 +69,7 @@ class SecuredWorld:
         self.name = name
         self.listener = listener
         control = f"control-{name}"
-        self.needs = Needs((f"users-{name}", f"accounts-{name}"), f"eg-{name}", control)
+        self.needs = RequiredRights((f"users-{name}", f"accounts-{name}"), f"eg-{name}", control)
         section = house.section(listener, PIPELINE).document()
         self.world = self._world(
             folder / "pipeline", kafka or section, {"spark": {"batch": "20s", **(spark or {})}}
@@ -81,7 +81,7 @@ class SecuredWorld:
         )
         self.grant(PIPELINE, self.needs.pipeline())
         self.grant(GATEWAY, self.needs.gateway())
-        self.grant(FEEDER, feeding(self.needs.sources))
+        self.grant(FEEDER, producer_rights(self.needs.sources))
 
     def _world(
         self, folder: Path, kafka: Mapping[str, object], more: Mapping[str, object]

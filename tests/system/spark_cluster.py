@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyspark
 
-from evergrid.kafka import leash
-from evergrid.kafka.java import java_home
+from evergrid.process import child_process
+from evergrid.process.java import java_home
 from evergrid.testing.ports import free_port
 
 HOST = "127.0.0.1"
@@ -34,7 +34,7 @@ def spark_cluster(folder: Path) -> Iterator[str]:
             "worker": (f"{deploy}.worker.Worker", address, *place, *room),
         }.items():
             log = parts.enter_context((folder / f"{name}.txt").open("wb"))
-            process = leash.start([str(home / "bin" / "spark-class"), *arguments], log, env)
+            process = child_process.start([str(home / "bin" / "spark-class"), *arguments], log, env)
             parts.callback(process.stop, 5.0)
         yield address
 

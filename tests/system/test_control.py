@@ -18,9 +18,9 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.client import Patience
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.generation import State
 from evergrid.pipeline.plan import queries_of

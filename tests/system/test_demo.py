@@ -197,7 +197,7 @@ def test_it_starts_again_what_dies(demo: Callable[..., Demo]) -> None:
 
 
 def killed_it_leaves_nothing_running(running: Demo) -> None:
-    # Broker, pipeline, Spark, gateway, and three leashes.
+    # Broker, pipeline, Spark, gateway, and three supervisors.
     wait_until(lambda: len(running.children()) >= 7, PATIENCE, running.children)
     running.process.kill()
     running.process.wait()
@@ -233,10 +233,10 @@ def is_live(running: Demo) -> bool:
 
 
 def kill(running: Demo, words: str) -> None:
-    """`kill -9` of the demo's process whose command has these words, but not of its leash."""
+    """`kill -9` of the demo's process whose command has these words, but not of its supervisor."""
     (pid,) = (
         pid
         for pid, command in running.children().items()
-        if words in command and "leash" not in command
+        if words in command and "child_process.py" not in command
     )
     os.kill(pid, signal.SIGKILL)

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.testing import oracle
 from evergrid.testing.ports import free_port
 from evergrid.testing.processes import EvergridProcess

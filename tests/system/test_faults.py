@@ -13,8 +13,8 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]  # public
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.kafka import clients, topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.source import Edge
 from evergrid.testing.processes import EvergridProcess

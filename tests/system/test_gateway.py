@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from bench.usage import java_below
 
 import evergrid
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.client import LiveWindow, Patience
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.protocol.messages import Live
 from evergrid.testing.ports import free_port
 from evergrid.testing.processes import EvergridProcess

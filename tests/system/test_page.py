@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from evergrid.kafka.broker import EmbeddedBroker
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.testing.ports import free_port
 from evergrid.testing.proxy import FaultProxy
 from evergrid.testing.viewer import View

@@ -1,5 +1,5 @@
 """Source message to client window through a secured broker, with the rights that are needed and
-no more; and what keeps it from that is said, and is over when it is mended."""
+no more; and what keeps it from that is said, and is over when it is restore_line_breaks."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ import msgspec
 import pytest
 
 import evergrid
+from evergrid.broker import jars
+from evergrid.broker.listeners import Listener
+from evergrid.broker.rights import Kind, Operation, Right, grant, revoke
+from evergrid.broker.secret_files import write_secret
+from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.codec import Row
 from evergrid.client import Client, ClientError, Patience
 from evergrid.config import load
 from evergrid.config.sasl import Mechanism, login
-from evergrid.kafka import jars, topics
-from evergrid.kafka.java import java_home
-from evergrid.kafka.rights import Kind, Operation, Right, grant, revoke
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.files import write_secret
-from evergrid.kafka.secured.listeners import Listener
+from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.source import Edge
 from evergrid.pipeline.session import end_session, open_session
 from evergrid.pipeline.sources import kafka_options, message_history
+from evergrid.process.java import java_home
 from evergrid.protocol.messages import Live
 from evergrid.testing.pauses import Pauses
 from evergrid.testing.ports import free_port
@@ -199,7 +200,7 @@ def other_topics_need_rights_too(
     with evergrid.connect(gateway.address, gateway.secret) as client:
         refused = verdict_on(stage, ask(client, usersTopic=other))
         assert refused["verdict"] == "failed"
-        assert "pipeline has no right to" in str(refused["reason"])
+        assert "authorization failed for user pipeline" in str(refused["reason"])
         stage.grant(PIPELINE, (Right(other, (Operation.READ, Operation.DESCRIBE)),))
         applied = verdict_on(stage, ask(client, usersTopic=other, joinType="asof"))
     assert applied["verdict"] == "applied", applied
@@ -251,7 +252,7 @@ def test_rights_and_passwords_that_go_and_come_and_no_secret_anywhere(
         write_secret(password, WRONG)
         house.broker.start()
         stage.send()
-        pipeline.wait_for_words("the broker does not take user pipeline", PATIENCE)
+        pipeline.wait_for_words("authentication failed for user pipeline", PATIENCE)
         write_secret(password, right_one)
         stage.wait_until_shown(viewer)
 

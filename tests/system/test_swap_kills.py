@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.client import Patience
 from evergrid.kafka import topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import State
 from evergrid.testing.ports import free_port

@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.client import Live, LiveWindow, Patience
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.testing.pauses import Pauses
 from evergrid.testing.ports import free_port
 from evergrid.testing.proxy import FaultProxy, Way

@@ -80,7 +80,9 @@ def test_a_failed_installation_ends_in_advice(tool: Tool, said: str, advice: str
 
 def test_every_package_is_pinned_with_hashes(tool: Tool) -> None:
     setup = tool("setup")
-    for lock in (setup.BUILD_LOCK, setup.RUN_LOCK, setup.DEV_LOCK):
+    locks = sorted((setup.ROOT / "requirements").glob("*.lock"))
+    assert {setup.BUILD_LOCK, setup.RUN_LOCK, setup.DEV_LOCK} < set(locks)
+    for lock in locks:
         entries = lock.read_text().replace("\\\n", "").splitlines()
         packages = [line for line in entries if line and not line.lstrip().startswith("#")]
         assert packages

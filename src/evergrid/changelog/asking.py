@@ -11,7 +11,7 @@ from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.names import control_spec
 from evergrid.config.settings import Settings
 from evergrid.kafka import clients, topics
-from evergrid.kafka.probe import reach
+from evergrid.kafka.cluster_probe import reach
 from evergrid.kafka.sending import Sender, Sent
 from evergrid.model.control import Request
 from evergrid.model.errors import BrokenPromise

@@ -18,8 +18,8 @@ from evergrid.changelog.names import manifest_topic
 from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
-from evergrid.kafka.probe import Pulse
-from evergrid.kafka.renewal import Renewal
+from evergrid.kafka.client_renewal import ClientRenewal
+from evergrid.kafka.cluster_probe import ClusterProbe
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import State, TableTopic
 from evergrid.model.source import Edge
@@ -89,8 +89,8 @@ class Feed:
         """`say` is told what keeps rotated secrets from being used."""
         self._connection = connection
         self._manifest_topic = manifest_topic(prefix)
-        self._pulse = Pulse(connection)
-        self._renewal = Renewal(connection, say)
+        self._probe = ClusterProbe(connection)
+        self._renewal = ClientRenewal(connection, say)
         self._reader: TopicReader | None = None
         self._cluster = ""
         self._followed: dict[str, Followed] = {}  # by topic
@@ -131,9 +131,9 @@ class Feed:
     def _open(self) -> bool:
         """Read the manifest anew and follow what it names; False while there is none."""
         self._renew()
-        reached = self._pulse.feel(_ANSWER_SECONDS)
+        reached = self._probe.ask(_ANSWER_SECONDS)
         if reached is None:
-            self._down = self._pulse.why()
+            self._down = self._probe.reason()
             return False
         if self._cluster not in ("", reached.cluster_id):
             # Another cluster under the same address: nothing that we know holds there.
@@ -214,7 +214,7 @@ class Feed:
         for topic, followed in list(coming.items()):
             try:
                 goals[followed.key] = self._goal(followed)
-            except topics.Missing:  # it went just now
+            except topics.MissingTopic:  # it went just now
                 del coming[topic]
         for topic, followed in coming.items():
             if before.get(topic) is None or before[topic].key != followed.key:
@@ -253,11 +253,11 @@ class Feed:
         if looked < (_LOOK_SECONDS if now - self._heard_at < _SILENT_SECONDS else _SILENT_SECONDS):
             return
         self._looked_at = now
-        reached = self._pulse.feel(_ANSWER_SECONDS)
+        reached = self._probe.ask(_ANSWER_SECONDS)
         if reached is None:
             self._missed += 1
             if not heard and self._missed > 1:  # one answer may be late, on a busy machine
-                self._down = self._pulse.why()
+                self._down = self._probe.reason()
             return
         self._down, self._missed = "", 0
         if reached.cluster_id != self._cluster or self._manifest_topic not in reached.topics:
@@ -270,15 +270,15 @@ class Feed:
         """Go on with secrets that were rotated; nothing is read twice or left out for it."""
         renewed = self._renewal.renew(self._clients)
         if renewed is not None:
-            self._pulse, reader = renewed
+            self._probe, reader = renewed
             self._replace(reader)
 
-    def _clients(self) -> tuple[Pulse, TopicReader | None]:
+    def _clients(self) -> tuple[ClusterProbe, TopicReader | None]:
         """Both anew, from where the reader is, if there is one."""
-        pulse = Pulse(self._connection)
+        probe = ClusterProbe(self._connection)
         if self._reader is None:
-            return pulse, None
-        return pulse, TopicReader(self._connection, self._next)
+            return probe, None
+        return probe, TopicReader(self._connection, self._next)
 
     def _is_waiting(self, there: frozenset[str]) -> bool:
         """Whether a changelog that was missing is there now."""

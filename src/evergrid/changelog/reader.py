@@ -12,8 +12,8 @@ from evergrid.changelog.manifest import Manifest, apply
 from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
-from evergrid.kafka.diagnosis import ShutOut, Step, diagnose
-from evergrid.kafka.ear import SHUT_OUT, Ear, is_broken_off
+from evergrid.kafka.diagnosis import AccessError, Step, diagnose
+from evergrid.kafka.last_error import ACCESS_DENIED, LastError, is_login_aborted
 from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge
 
@@ -54,8 +54,8 @@ class TopicReader:
         # Compaction and retention may take the beginning while we read: then it is not there
         # to be shown either. The mark of a partition's end comes even when its last
         # messages were compacted away.
-        self._ear = Ear()
-        self._consumer: Consumer = clients.consumer(connection, error_cb=self._ear, **_READ)
+        self._last_error = LastError()
+        self._consumer: Consumer = clients.consumer(connection, error_cb=self._last_error, **_READ)
         self._next = {
             (topic, partition): offset
             for topic, offsets in starts.items()
@@ -84,8 +84,8 @@ class TopicReader:
                 records.append(record)
             elif error.code() == KafkaError._PARTITION_EOF:
                 self._at_end(message)
-            elif error.code() in SHUT_OUT:
-                self._ear.follows(error)
+            elif error.code() in ACCESS_DENIED:
+                self._last_error.add_consequence(error)
             elif not error.retriable() and error.code() not in _PASSING:
                 topic = message.topic()
                 raise clients.link_error(
@@ -113,19 +113,19 @@ class TopicReader:
         that expired on its way; so it counts when nobody answers this client. For a broker that is
         not there it waits.
         """
-        heard = self._ear.heard
+        heard = self._last_error.error
         if heard is None:
             return
-        self._ear.forget()
-        if heard.code() not in SHUT_OUT and diagnose(self._connection, heard.str()) is None:
+        self._last_error.clear()
+        if heard.code() not in ACCESS_DENIED and diagnose(self._connection, heard.str()) is None:
             return
         topic = next(topic for topic, _ in self._next)
         # A login that was broken off says nothing of why: the next one may well succeed.
-        chances = 2 if is_broken_off(heard.str()) else 1
+        chances = 2 if is_login_aborted(heard.str()) else 1
         if any(self._is_answered(topic) for _ in range(chances)):
             return
         error = clients.link_error(self._connection, f"read topic {topic}", heard)
-        if not (isinstance(error, ShutOut) and error.step is Step.HOST):
+        if not (isinstance(error, AccessError) and error.step is Step.HOST):
             raise error
 
     def _is_answered(self, topic: str) -> bool:

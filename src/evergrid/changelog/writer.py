@@ -15,8 +15,8 @@ from evergrid.changelog.manifest import Asked, Behind, Choices, Gaps
 from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.kafka.ear import SILENCE, Ear
-from evergrid.kafka.renewal import Renewal
+from evergrid.kafka.client_renewal import ClientRenewal
+from evergrid.kafka.last_error import NO_ANSWER, LastError
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import Generation, TableTopic
 from evergrid.model.table import ID_SEPARATOR
@@ -31,8 +31,8 @@ class RecordWriter:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._renewal = Renewal(connection)
-        self._ear = Ear()
+        self._renewal = ClientRenewal(connection)
+        self._last_error = LastError()
         self._producer = self._new()
 
     def write(self, topic: str, *records: Pair) -> None:
@@ -41,16 +41,16 @@ class RecordWriter:
         if renewed is not None:
             self._producer = renewed
         failure = self._write(self._producer, topic, records)
-        if failure is not None and failure.code() not in SILENCE:
+        if failure is not None and failure.code() not in NO_ANSWER:
             # The client may have given up for good, say because this user might write nowhere:
             # only a new one can find out that he may again.
             with contextlib.suppress(ConfigError, LinkError):  # or with the next record
                 self._producer = self._new()
                 failure = self._write(self._producer, topic, records)
         if failure is not None:
-            reason = self._ear.reason(failure)
+            reason = self._last_error.reason(failure)
             raise clients.link_error(self._connection, f"write to {topic}", reason)
-        self._ear.forget()
+        self._last_error.clear()
 
     def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
         """What kept one of these records from the broker; other threads wait for theirs."""
@@ -71,7 +71,7 @@ class RecordWriter:
         return failure or (KafkaError(clients.TIMED_OUT) if len(told) < len(records) else None)
 
     def _new(self) -> Producer:
-        return clients.producer(self._connection, error_cb=self._ear)
+        return clients.producer(self._connection, error_cb=self._last_error)
 
 
 class ManifestWriter:

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evergrid.broker import jars
 from evergrid.cli.surroundings import check_disk, check_memory
 from evergrid.cli.trials import BOTH, Finding, Part, Parts, Trials, finding
 from evergrid.config.settings import Gateway, Settings, Tls
 from evergrid.gateway.entry.certificate import Certificate
 from evergrid.gateway.entry.door import check_binding
 from evergrid.gateway.entry.keyfile import read_keys
-from evergrid.kafka import jars
 from evergrid.kafka.certificates import read_certificate
-from evergrid.kafka.java import java_command
 from evergrid.model.errors import ConfigError
 from evergrid.pipeline.java_client import JavaClient
+from evergrid.process.java import java_command
 
 _MINUTE = "%Y-%m-%d %H:%M UTC"
 
@@ -67,15 +67,14 @@ def _certificate(files: Tls) -> str:
             where="gateway.tls",
             remedy="Name a PEM file whose first certificate is the gateway's own.",
         )
-    if read.ends < datetime.now(UTC):
+    if read.expires < datetime.now(UTC):
         raise ConfigError(
-            f"the certificate in {files.certificate} expired at {read.ends:{_MINUTE}}",
+            f"the certificate in {files.certificate} expired at {read.expires:{_MINUTE}}",
             where="gateway.tls",
             remedy="Put a new one there; a running gateway takes it by itself.",
         )
-    return (
-        f"Gateway certificate {files.certificate}: with its key, valid until {read.ends:{_MINUTE}}"
-    )
+    expires = f"{read.expires:{_MINUTE}}"
+    return f"Gateway certificate {files.certificate}: with its key, valid until {expires}"
 
 
 def _keys(path: Path) -> str:

@@ -72,7 +72,7 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 
 
 def end_soon() -> None:
-    """Leave after a while whatever still hangs; children on a leash end with us."""
+    """Leave after a while whatever still hangs; child processes end with us."""
 
     def leave() -> None:
         os._exit(1)

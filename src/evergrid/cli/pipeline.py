@@ -6,11 +6,11 @@ import argparse
 import time
 from typing import NoReturn
 
+from evergrid.broker import jars
 from evergrid.cli.manners import heed_signals
 from evergrid.cli.surroundings import check_surroundings
 from evergrid.config.settings import Settings
-from evergrid.kafka import jars
-from evergrid.kafka.folder import take_lock
+from evergrid.process.directory_lock import lock_directory
 
 HELP = "join the source topics and keep their changelogs up to date"
 
@@ -24,7 +24,7 @@ def run(settings: Settings) -> NoReturn:
     from evergrid.orchestrator.orchestrator import Orchestrator
 
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    take_lock(settings.data_dir, "pipeline")
+    lock_directory(settings.data_dir, "pipeline")
     check_surroundings(settings)
     conductor = Orchestrator(settings, jars.fetch(say), say, heed_signals)
     try:

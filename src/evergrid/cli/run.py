@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import sys
 import time
@@ -11,9 +12,10 @@ from typing import NoReturn
 
 from evergrid.config.settings import Settings
 from evergrid.gateway.entry.keys import Keys
-from evergrid.kafka import leash
-from evergrid.kafka.restarts import Restarts
 from evergrid.model.errors import ConfigError
+from evergrid.process import child_process
+from evergrid.process.child_process import ChildProcess
+from evergrid.process.supervised_child import Ended, SupervisedChild, stop_all
 
 HELP = "run pipeline and gateway together"
 
@@ -30,59 +32,34 @@ def add_arguments(_parser: argparse.ArgumentParser) -> None:
 def run(settings: Settings, options: argparse.Namespace) -> NoReturn:
     Keys(settings.gateway.keys, lambda _: None)  # or say at once that there is none
     file = options.config or settings.file
-    parts = [_Part(name, file) for name in _PARTS]
+    parts = {
+        name: SupervisedChild(functools.partial(_start, name, file), _STOP_SECONDS)
+        for name in _PARTS
+    }
     try:
-        for part in parts:
+        for part in parts.values():
             part.start()
         while True:
-            for part in parts:
-                part.look()
+            for name, part in parts.items():
+                ended = part.check()
+                if ended is not None:
+                    _report(name, part, ended)
             time.sleep(_LOOK_SECONDS)
     finally:
-        for part in parts:
-            part.ask_to_end()
-        for part in parts:
-            part.stop()
+        stop_all(parts.values())
 
 
-class _Part:
-    """One of the two processes: started again when it falls, unless it cannot stand."""
+def _start(name: str, file: Path | None) -> ChildProcess:
+    chosen = ["-c", str(file)] if file else []
+    command = [sys.executable, "-m", "evergrid", name, *chosen]
+    return child_process.start(command, sys.stdout.fileno(), os.environ)
 
-    def __init__(self, name: str, file: Path | None) -> None:
-        self._name = name
-        chosen = ["-c", str(file)] if file else []
-        self._command = [sys.executable, "-m", "evergrid", name, *chosen]
-        self._process: leash.Leashed | None = None
-        self._restarts = Restarts()
-        self._stood = False
 
-    def start(self) -> None:
-        self._process = leash.start(self._command, sys.stdout.fileno(), os.environ)
-        self._restarts.started()
-
-    def look(self) -> None:
-        if self._process is None:
-            if self._restarts.is_due():
-                self.start()
-            return
-        self._stood = self._stood or self._restarts.is_calm()
-        code = self._process.poll()
-        if code is None:
-            return
-        self._process = None
-        if code == _REFUSED and not self._stood:
-            raise ConfigError(f"the {self._name} cannot run", remedy="It said above why.")
-        wait = self._restarts.fell()
-        print(
-            f"{time.strftime('%H:%M:%S')} The {self._name} ended with exit code {code}; "
-            f"again in {wait:.0f} s.",
-            flush=True,
-        )
-
-    def ask_to_end(self) -> None:
-        if self._process is not None:
-            self._process.ask_to_end(_STOP_SECONDS)
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.stop(_STOP_SECONDS)
+def _report(name: str, part: SupervisedChild, ended: Ended) -> None:
+    if ended.code == _REFUSED and not part.was_steady:
+        raise ConfigError(f"the {name} cannot run", remedy="It said above why.")
+    print(
+        f"{time.strftime('%H:%M:%S')} The {name} ended with exit code {ended.code}; "
+        f"again in {ended.wait:.0f} s.",
+        flush=True,
+    )

@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 from evergrid.config.settings import Settings
-from evergrid.kafka.java import java_command
 from evergrid.model.errors import ConfigError
+from evergrid.process.java import java_command
 
 _LEAST_DISK = 1024**3
 _BESIDE_SPARK = 512 * 1024**2  # Python, and what Java needs beyond its heap

@@ -24,9 +24,9 @@ from evergrid.changelog.names import (
 from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end
 from evergrid.config.settings import Connection, MissingTopics, Settings
 from evergrid.kafka import topics
-from evergrid.kafka.diagnosis import ShutOut, Step, explained, knock
+from evergrid.kafka.cluster_probe import check_creatable, reach
+from evergrid.kafka.diagnosis import AccessError, Step, access_error, probe_connection
 from evergrid.kafka.identity import identity, where
-from evergrid.kafka.probe import reach, rehearse
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicInfo
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
@@ -132,7 +132,7 @@ class Trials:
         if info is None and not self._by_pipeline:
             return f"Control topic {name}: does not exist yet; the pipeline makes it"
         if info is None:
-            rehearse(connection, [control_spec(name, self._settings.internal_topics)])
+            check_creatable(connection, [control_spec(name, self._settings.internal_topics)])
             return f"Control topic {name}: does not exist yet; it can be made"
         if not self._by_pipeline:
             return f"Control topic {name}: {_seen(info)}"
@@ -157,7 +157,7 @@ class Trials:
         there = topics.describe(connection, [spec.name for spec in specs])
         new = [spec for spec in specs if spec.name not in there]
         if new:
-            rehearse(connection, new)
+            check_creatable(connection, new)
         state = "are there" if not new else "can be made"
         state = "are there or can be made" if new and there else state
         return f"Evergrid's own topics {own.prefix}.*: {state}"
@@ -207,9 +207,9 @@ def _try_reading(connection: Connection, names: Iterable[str]) -> None:
 
 
 def _reach_host(names: list[str], connection: Connection) -> str:
-    trouble = knock(connection)
+    trouble = probe_connection(connection)
     if trouble is not None and trouble.step is Step.HOST:
-        raise explained(connection, "connect", trouble)
+        raise access_error(connection, "connect", trouble)
     return f"Kafka for {', '.join(names)} at {connection.bootstrap}: {Step.HOST.value}"
 
 
@@ -217,7 +217,7 @@ def _log_in(client: str, connection: Connection, count: Callable[[], int]) -> Fi
     """How far one client comes."""
     try:
         brokers = count()
-    except ShutOut as error:
+    except AccessError as error:
         done = [step.value for step in _steps(connection) if _before(step, error.step)]
         so_far = f"{', '.join(done)}, and no further. " if done else ""
         return Finding(False, f"{client}: {so_far}{error.sentence()}")

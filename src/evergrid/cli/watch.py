@@ -10,8 +10,8 @@ from evergrid.changelog.names import manifest_topic
 from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
+from evergrid.kafka.cluster_probe import ClusterProbe, reach
 from evergrid.kafka.identity import where
-from evergrid.kafka.probe import Pulse, reach
 from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge
 
@@ -32,7 +32,7 @@ class Watch:
         self._connection = settings.kafka.internal
         self._manifest_topic = manifest_topic(settings.internal_topics.prefix)
         self._table = settings.system_tables.control_raw
-        self._pulse = Pulse(self._connection)
+        self._probe = ClusterProbe(self._connection)
         self._reader: TopicReader | None = None
         self._next: dict[str, dict[int, int]] = {}
         self._heard_at = self._felt_at = 0.0
@@ -115,7 +115,7 @@ class Watch:
         now = time.monotonic()
         if now - max(self._heard_at, self._felt_at) > _QUIET_SECONDS:
             self._felt_at = now
-            answers = self._pulse.feel(_ANSWER_SECONDS) is not None
+            answers = self._probe.ask(_ANSWER_SECONDS) is not None
             self._missed = 0 if answers else self._missed + 1
             # One answer may be late, on a busy machine.
             self.trouble = f"{where(self._connection)} does not answer." if self._missed > 1 else ""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import time
 from asyncio.trsock import TransportSocket
 from socket import SHUT_RDWR
@@ -22,10 +23,11 @@ from evergrid.client.address import Address
 from evergrid.client.desk import Desk
 from evergrid.client.errors import ClientError, Rejected, Unreachable, told
 from evergrid.client.outbox import Pace
-from evergrid.client.patience import Patience, Waits
+from evergrid.client.patience import Patience
 from evergrid.client.refusals import refused, unreachable
 from evergrid.client.subscription import Subscription
 from evergrid.model.errors import BrokenPromise, EvergridError
+from evergrid.process.backoff import Backoff
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import PATH, SUBPROTOCOL
 from evergrid.views.query import Query, Window
@@ -79,7 +81,8 @@ class Link:
                 await self._task
 
     async def _live(self) -> None:
-        waits = Waits(self._patience)
+        patience = self._patience
+        backoff = Backoff(patience.first_wait, patience.longest_wait, random.Random())
         lost_at: float | None = None
         while True:
             began = time.monotonic()
@@ -95,14 +98,14 @@ class Link:
             was_in = self._desk.welcome is not None
             self._known = self._known or was_in
             now = time.monotonic()
-            if was_in and now - began > self._patience.longest_wait:
-                waits.reset()
+            if was_in and now - began > patience.longest_wait:
+                backoff.reset()
             lost_at = now if was_in or lost_at is None else lost_at
             if self._ends(problem, now - lost_at):
                 self._desk.fail(problem)
                 return
             self._desk.lost(problem.sentence())
-            await asyncio.sleep(waits.next())
+            await asyncio.sleep(backoff.failed())
 
     def _ends(self, problem: EvergridError, without: float) -> bool:
         """Whether there is no use in going on, after this and so many seconds without."""

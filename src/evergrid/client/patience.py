@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import msgspec
 
 
@@ -25,20 +23,3 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
     first_wait: float = 0.2
     longest_wait: float = 10.0
     give_up: float | None = None
-
-
-class Waits:
-    """Growing waits with chance in them, so that many clients do not come back all at once."""
-
-    def __init__(self, patience: Patience, rng: random.Random | None = None) -> None:
-        self._patience = patience
-        self._rng = rng or random.Random()
-        self._next = patience.first_wait
-
-    def next(self) -> float:
-        wait = self._next
-        self._next = min(wait * 2, self._patience.longest_wait)
-        return wait * self._rng.uniform(0.5, 1.0)
-
-    def reset(self) -> None:
-        self._next = self._patience.first_wait

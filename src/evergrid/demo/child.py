@@ -1,4 +1,4 @@
-"""A process of the demo's: on a leash, its words in a file, started again when it falls."""
+"""A process of the demo: its output in a file, started again when it ends."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from evergrid.kafka import leash
-from evergrid.kafka.restarts import Restarts
+from evergrid.process import child_process
+from evergrid.process.child_process import ChildProcess
+from evergrid.process.supervised_child import SupervisedChild
 
 _STOP_SECONDS = 3.5  # what is cut off is done again at the next start
 _KEPT_VARIABLES = ("EVERGRID_CACHE", "EVERGRID_IVY_SETTINGS")
@@ -26,21 +27,20 @@ class Watch(Protocol):
     def ended(self, trouble: str) -> None: ...
 
 
-class Child:
+class Child(SupervisedChild):
     """Runs one of Evergrid's commands until stopped; `hold` stays open as long as it does."""
 
     def __init__(self, command: str, config: Path, log: Path, watch: Watch, hold: int) -> None:
+        super().__init__(self._launch, _STOP_SECONDS)
         self._name = command
         self._config = config
         self._log = log
         self._watch = watch
         self._hold = hold
-        self._process: leash.Leashed | None = None
         self._said_from = 0
-        self._restarts = Restarts()
         self.started_at = 0.0
 
-    def start(self) -> None:
+    def _launch(self) -> ChildProcess:
         # The settings in the file are whole; variables that made them must not change them.
         env = {
             name: value
@@ -51,36 +51,19 @@ class Child:
         with self._log.open("ab") as output:
             self._said_from = output.tell()
             self.started_at = time.time()
-            self._process = leash.start(command, output, env, hold=(self._hold,))
-        self._restarts.started()
+            process = child_process.start(command, output, env, hold=(self._hold,))
         self._watch.started()
+        return process
 
     def look(self) -> None:
         """Pass on what it says; start it again when it is time to."""
-        if self._process is None:
-            if self._restarts.is_due():
-                self.start()
-            return
-        code = self._process.poll()
+        ended = self.check()
         said = self._last_words()
-        if code is None:
-            if said:
-                self._watch.says(said)
-            return
-        self._process.stop(0.0)
-        self._process = None
-        wait = self._restarts.fell()
-        said = said.strip().removeprefix("evergrid: ") or f"exit code {code}"
-        self._watch.ended(f"The {self._name} ended ({said}); again in {wait:.0f} s.")
-
-    def ask_to_end(self) -> None:
-        if self._process is not None:
-            self._process.ask_to_end(_STOP_SECONDS)
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.stop(_STOP_SECONDS)
-            self._process = None
+        if ended is not None:
+            said = said.strip().removeprefix("evergrid: ") or f"exit code {ended.code}"
+            self._watch.ended(f"The {self._name} ended ({said}); again in {ended.wait:.0f} s.")
+        elif said and self.is_running:
+            self._watch.says(said)
 
     def _last_words(self) -> str:
         with self._log.open("rb") as file:

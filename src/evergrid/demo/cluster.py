@@ -10,17 +10,21 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from evergrid.broker import rights
+from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.broker.jars import Jars
+from evergrid.broker.listeners import Listener, Protocol
+from evergrid.broker.rights import RequiredRights
 from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection
-from evergrid.kafka import rights, topics
-from evergrid.kafka.broker import EmbeddedBroker
-from evergrid.kafka.jars import Jars
-from evergrid.kafka.rights import Needs
-from evergrid.kafka.secured.broker import SecuredBroker
-from evergrid.kafka.secured.listeners import Listener, Protocol
+from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evergrid.broker.secured_broker import SecuredBroker
 
 _PARTITIONS = 2
 _EVERGRID = "evergrid"
@@ -71,7 +75,7 @@ class Cluster:
             self._broker = EmbeddedBroker(data, port, jars=jars, report=report)
             return
         report(f"Starting a Kafka broker {_WORDS[security]}.")
-        self._secured = SecuredBroker(
+        self._secured = _secured_broker()(
             directory / "security",
             (self._listener,),
             (_EVERGRID, _SENDER),
@@ -96,9 +100,9 @@ class Cluster:
         administration = self._broker.connection()
         topics.create(administration, [NewTopicSpec(name, _PARTITIONS) for name in sources])
         if self._listener is not None:
-            needed = Needs(tuple(sources), prefix, control).whole()
+            needed = RequiredRights(tuple(sources), prefix, control).whole()
             rights.grant(administration, self._listener.principal(_EVERGRID), needed)
-            sending = rights.feeding(sources)
+            sending = rights.producer_rights(sources)
             rights.grant(administration, self._listener.principal(_SENDER), sending)
 
     def restart(self) -> None:
@@ -133,3 +137,15 @@ class Cluster:
         if self._secured is None or self._listener is None:
             return self._broker.connection(name)
         return self._secured.connection(self._listener, name, called=name)
+
+
+def _secured_broker() -> type[SecuredBroker]:
+    """Imported only when it is needed: its certificates need a package of an extra."""
+    try:
+        from evergrid.broker.secured_broker import SecuredBroker
+    except ImportError as error:
+        raise ConfigError(
+            f"a secured broker needs the Python package cryptography ({error})",
+            remedy="Install it: pip install 'evergrid[demo-security]'",
+        ) from error
+    return SecuredBroker

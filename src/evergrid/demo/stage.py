@@ -8,6 +8,8 @@ import shutil
 import socket
 from pathlib import Path
 
+from evergrid.broker import jars
+from evergrid.broker.secret_files import write_secret
 from evergrid.config.settings import Gateway, Settings
 from evergrid.demo.board import Board
 from evergrid.demo.child import Child
@@ -18,10 +20,8 @@ from evergrid.demo.watcher import Watcher
 from evergrid.demo.watches import GatewayWatch, PipelineWatch
 from evergrid.gateway.entry.key import make_key
 from evergrid.gateway.entry.keyfile import add_key, remove_key
-from evergrid.kafka import jars
-from evergrid.kafka.folder import take_lock
-from evergrid.kafka.secured.files import write_secret
 from evergrid.model.errors import ConfigError
+from evergrid.process.directory_lock import lock_directory
 
 _KEY_NAME = "demo"
 _OTHER = "_v2"  # what the names of the other topics end with
@@ -46,7 +46,7 @@ class Stage:
         directory = self._scene.directory
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            self._lock = take_lock(directory, "demo")
+            self._lock = lock_directory(directory, "demo")
         except OSError as error:
             raise ConfigError(
                 f"the demo cannot keep its files there ({error.strerror})",
@@ -141,7 +141,7 @@ class Stage:
         if scene.choices.fresh:
             if broker.exists():
                 # The broker of a demo that was killed may still be ending.
-                os.close(take_lock(broker))
+                os.close(lock_directory(broker, "broker"))
             for name in ("broker", "security", "pipeline", "log"):
                 shutil.rmtree(scene.directory / name, ignore_errors=True)
         elif (broker / "data").exists():

@@ -1,1 +1,1 @@
-"""Everything that touches a Kafka cluster from outside Spark: jars, broker, clients, topics."""
+"""Clients, properties, security and topics of a Kafka cluster, and what keeps a client out."""

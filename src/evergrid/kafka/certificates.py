@@ -1,4 +1,4 @@
-"""What a certificate says of itself: whose it is and until when it counts."""
+"""Read subject and expiry of a certificate, without a package for it (docs/decisions)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import msgspec
 
 _BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
-_LONG = 0x80  # in the byte of a length: so many bytes of it follow
+_LONG = 0x80  # bit of a length's first byte: the length is in so many more bytes
 _VERSION = 0xA0
 _TWO_DIGIT_YEAR = 0x17
-# The parts of a name that people look for; others are left out.
+# The parts of a name that are shown.
 _PARTS = {
     b"\x55\x04\x03": "CN",
     b"\x55\x04\x0b": "OU",
@@ -24,14 +24,14 @@ _PARTS = {
 
 
 class Certificate(msgspec.Struct, frozen=True):
-    """Whose it is, as Kafka writes names, and the moment after which nobody takes it."""
+    """The subject, as Kafka writes names, and the expiry."""
 
     subject: str
-    ends: datetime
+    expires: datetime
 
 
 def read_certificate(text: str) -> Certificate | None:
-    """The first certificate in a PEM text, which is its owner's; None when there is none."""
+    """The first certificate in a PEM text, which is its owner's; None when it has none."""
     start, end = text.find(_BEGIN), text.find(_END)
     if start < 0 or end < start:
         return None
@@ -47,7 +47,7 @@ def read_certificate(text: str) -> Certificate | None:
 
 
 def _items(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Tag and content of each thing in a DER sequence."""
+    """Tag and content of each element of a DER sequence."""
     at = 0
     while at < len(content):
         tag, size, at = content[at], content[at + 1], at + 2

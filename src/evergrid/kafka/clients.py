@@ -1,9 +1,9 @@
-"""Python clients for a connection: with its security, with limits, and with a quiet log.
+"""Python clients for a connection, with its security, limits and a log without repetitions.
 
-What librdkafka has to say goes to Python's `logging`, never to the terminal; what fails
-becomes a LinkError that names connection and address and says what to look at. Settings that no
-client can be made with are a ConfigError. If one was made with them before, a file that they name
-has changed, perhaps for a moment while secrets are rotated: that is a LinkError too.
+librdkafka logs to Python's `logging`, never to the terminal. A failure becomes a LinkError that
+names connection, address and remedy. Settings that a client refuses are a ConfigError; if a client
+was made with them before, a file that they name has changed, perhaps only while secrets are being
+rotated: that is a LinkError.
 """
 
 from __future__ import annotations
@@ -12,34 +12,42 @@ import contextlib
 import functools
 import logging
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from concurrent.futures import Future
+from typing import TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
 from evergrid.config.settings import Connection
-from evergrid.kafka.diagnosis import Trouble, diagnose, explained, knock, wants_login
-from evergrid.kafka.ear import ALL_DOWN, SILENCE, is_broken_off
+from evergrid.kafka.diagnosis import (
+    Diagnosis,
+    access_error,
+    diagnose,
+    probe_connection,
+    wants_login,
+)
 from evergrid.kafka.identity import scrub, where
+from evergrid.kafka.last_error import ALL_BROKERS_DOWN, NO_ANSWER, is_login_aborted
+from evergrid.kafka.log_dedup import LogDedup
 from evergrid.kafka.properties import python_properties
-from evergrid.kafka.quiet import Quiet
-from evergrid.kafka.words import Role
+from evergrid.kafka.property_names import Role
 from evergrid.model.errors import ConfigError, LinkError
 
 LOG = logging.getLogger("evergrid.kafka")
 LOG.addHandler(logging.NullHandler())  # or Python would print what nobody configured to see
 
 # Beside plain values a client takes a `logger`, and callbacks such as `error_cb`.
-Value = str | int | float | bool | logging.Logger | Quiet | Callable[..., object]
+Value = str | int | float | bool | logging.Logger | LogDedup | Callable[..., object]
 
-# What a connection or a caller may set otherwise.
+# Defaults, which a connection or a caller may override.
 _ANY: Mapping[str, Value] = {
     "client.id": "evergrid",
-    # Of one request; librdkafka's own minute is longer than a person waits for a sentence.
+    # Of one request; librdkafka's own minute is longer than a person waits for an error.
     "socket.timeout.ms": 20_000,
     "socket.keepalive.enable": True,
 }
-# librdkafka's 100 would ask a broker that is down twenty times a second. Both or none: one of ours
-# may not go with one of the user's.
+# librdkafka's default of 100 ms asks a broker that is down twenty times a second. Set both or none:
+# one of ours may contradict one of the user's.
 _RECONNECT: Mapping[str, Value] = {
     "reconnect.backoff.ms": 250,
     "reconnect.backoff.max.ms": 2_000,
@@ -64,8 +72,14 @@ AUTHENTICATION = KafkaError._AUTHENTICATION
 TIMED_OUT = KafkaError._TIMED_OUT
 TLS = KafkaError._SSL
 
+_ANSWER_SECONDS = 20.0
+_Key = TypeVar("_Key")
+_Answer = TypeVar("_Answer")
+
 _REMEDIES: Mapping[int, str] = {
-    **dict.fromkeys(SILENCE, "Check that the broker runs and that kafka.bootstrap is its address."),
+    **dict.fromkeys(
+        NO_ANSWER, "Check that the broker runs and that kafka.bootstrap is its address."
+    ),
     TLS: "Check security.protocol and the ssl.* settings under kafka.properties.",
     AUTHENTICATION: "Check user, password and sasl.mechanism under kafka.properties.",
     KafkaError.UNKNOWN_TOPIC_OR_PART: "Create the topic, or correct its name.",
@@ -92,15 +106,24 @@ def admin(connection: Connection, **overrides: Value) -> AdminClient:
         return AdminClient({}, **_settings(connection, Role.ANY, {}, overrides))
 
 
+def wait_for(answers: Mapping[_Key, Future[_Answer]], connection: Connection, doing: str) -> None:
+    """Wait until an admin client has done all that was asked; LinkError when it has not."""
+    try:
+        for answer in answers.values():
+            answer.result(timeout=_ANSWER_SECONDS)
+    except KafkaException as error:
+        raise link_error(connection, doing, error) from None
+
+
 def link_error(connection: Connection, doing: str, error: KafkaException | KafkaError) -> LinkError:
-    """The sentence for a failure of `doing` (such as "read topic users") on a connection."""
+    """The error for a failure of `doing` (such as "read topic users") on a connection."""
     cause = error.args[0] if isinstance(error, KafkaException) and error.args else error
     reason, code = str(cause), None
     if isinstance(cause, KafkaError):
         reason, code = cause.str(), cause.code()
-    trouble = _trouble(connection, code, reason)
-    if trouble is not None:
-        return explained(connection, doing, trouble)
+    diagnosis = _diagnosis(connection, code, reason)
+    if diagnosis is not None:
+        return access_error(connection, doing, diagnosis)
     return LinkError(
         f"could not {doing}: {scrub(connection, reason)}",
         where=where(connection),
@@ -108,11 +131,11 @@ def link_error(connection: Connection, doing: str, error: KafkaException | Kafka
     )
 
 
-def _trouble(connection: Connection, code: int | None, reason: str) -> Trouble | None:
+def _diagnosis(connection: Connection, code: int | None, reason: str) -> Diagnosis | None:
     found = diagnose(connection, reason)
-    if found is None and (code in SILENCE or is_broken_off(reason)):
-        found = knock(connection)
-        if found is None and code in (ALL_DOWN, KafkaError._TRANSPORT):
+    if found is None and (code in NO_ANSWER or is_login_aborted(reason)):
+        found = probe_connection(connection)
+        if found is None and code in (ALL_BROKERS_DOWN, KafkaError._TRANSPORT):
             found = wants_login(connection)
     return found
 
@@ -122,7 +145,7 @@ _good: set[Hashable] = set()  # settings that a client was made with
 
 @contextlib.contextmanager
 def _making(connection: Connection, role: Role) -> Iterator[None]:
-    """What a client refuses, as the error that it is."""
+    """Turn what a client refuses into the error that it is."""
     lines = (connection.properties, connection.java, connection.python)
     given = (role, connection.name, connection.bootstrap, *(frozenset(x.items()) for x in lines))
     try:
@@ -133,9 +156,9 @@ def _making(connection: Connection, role: Role) -> Iterator[None]:
     except ConfigError as error:
         if given not in _good:
             raise
-        remedy = "These settings were good before: correct the files that they name, which are "
+        remedy = "These settings worked before: correct the files that they name; they are "
         raise LinkError(
-            error.what, where=error.where, remedy=f"{remedy}read again by themselves."
+            error.what, where=error.where, remedy=f"{remedy}reloaded automatically."
         ) from None
     _good.add(given)
 
@@ -146,20 +169,20 @@ def _settings(
     defaults: Mapping[str, Value],
     overrides: Mapping[str, Value],
 ) -> dict[str, Value]:
-    # Whoever makes a client gets the secrets of now: that is how they are rotated.
+    # Each new client reads the secrets again: that is how they are rotated.
     given = python_properties(connection.renewed(), role)
     settings = {**_ANY, **defaults, **given, **overrides}
     if not _RECONNECT.keys() & settings.keys():
         settings |= _RECONNECT
     logger = settings.get("logger", LOG)
-    settings["logger"] = _quiet(logger) if isinstance(logger, logging.Logger) else logger
+    settings["logger"] = _dedup(logger) if isinstance(logger, logging.Logger) else logger
     return settings
 
 
 @functools.cache
-def _quiet(logger: logging.Logger) -> Quiet:
-    """One for all clients that share a logger, since they meet the same broker that is down."""
-    return Quiet(logger)
+def _dedup(logger: logging.Logger) -> LogDedup:
+    """One for all clients that share a logger: they report the same broker that is down."""
+    return LogDedup(logger)
 
 
 def _refused(connection: Connection, error: Exception) -> ConfigError:

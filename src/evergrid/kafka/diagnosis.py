@@ -1,7 +1,7 @@
-"""What kept a client from its cluster: how far it came, in plain words, and what to do.
+"""Why a client cannot use its cluster: the step that failed, the reason and the remedy.
 
-Both clients' words are known here, the Java client's for what Spark says of its queries. What
-they leave open is found out by knocking again by hand.
+It knows the error texts of both clients; the Java client's come from Spark's queries. What the
+texts leave open is found out with a connection of our own (`socket_probe.py`).
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from datetime import UTC, datetime
 import msgspec
 
 from evergrid.config.settings import Connection
-from evergrid.kafka import handshake
-from evergrid.kafka.handshake import Reply, Speech
+from evergrid.kafka import socket_probe
 from evergrid.kafka.identity import (
     Identity,
+    has_certificate,
     identity,
     own_certificate,
     scrub,
-    shows_certificate,
     where,
 )
-from evergrid.kafka.words import TOKEN_ENDPOINT
+from evergrid.kafka.property_names import TOKEN_ENDPOINT
+from evergrid.kafka.socket_probe import Reply, WireProtocol
 from evergrid.model.errors import LinkError
 
 
 class Step(enum.Enum):
-    """The way of a client to its cluster; the value is what is done when a step is taken."""
+    """The steps of a connection, in order; the value says that a step has succeeded."""
 
     HOST = "host reached"
     TLS = "TLS agreed"
@@ -35,8 +35,8 @@ class Step(enum.Enum):
     RIGHT = "allowed"
 
 
-class Trouble(msgspec.Struct, frozen=True):
-    """The step that failed, why, and the remedy."""
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The step that failed, why, and what to do."""
 
     step: Step
     what: str
@@ -44,11 +44,11 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 _SETTINGS = "under kafka.security or kafka.properties"
-_BY_ITSELF = "What stands in a file is read again by itself."
-_ASK = "Ask who runs the cluster for it: docs/kafka.md has the commands for all rights."
+_RELOADED = "Secret files are reloaded automatically."
+_ASK = "Ask the cluster's administrator: docs/kafka.md has the commands for all rights."
 _CLOCKS = "Compare the clocks of the token endpoint, of the brokers and of this machine."
 
-# What both clients say, by the step at which it is said. The first that fits counts.
+# Parts of both clients' error texts, by the step that failed. The first match counts.
 _RIGHTS = ("uthorization failed", "AuthorizationException", "Not authorized")
 _NO_TOKEN = (
     "OAUTHBEARER token",
@@ -72,7 +72,7 @@ _CERTIFICATE = (
     "alert bad certificate",
     "alert certificate",
     "alert unknown ca",
-    # Java also names the alert that it would send itself, where it is the one who does not trust.
+    # Java also names the alert that it sends itself, when it does not trust the broker.
     "fatal alert: bad_certificate",
     "fatal alert: certificate_",
     "fatal alert: unknown_ca",
@@ -89,12 +89,12 @@ _NO_TLS = (
 )
 
 
-def diagnose(connection: Connection, reason: str) -> Trouble | None:
-    """What `reason`, in a client's words, means for the connection; None when it is about no
-    security at all."""
+def diagnose(connection: Connection, reason: str) -> Diagnosis | None:
+    """What a client's error text means for the connection; None when it is not about security."""
     who = identity(connection)
     if _has(reason, _RIGHTS):
-        return Trouble(Step.RIGHT, f"{_principal(who)} has no right to{_on(reason)}", _ASK)
+        what = f"authorization failed for {_principal(who)}{_on_group(reason)}"
+        return Diagnosis(Step.RIGHT, what, _ASK)
     if who.mechanism == "OAUTHBEARER" and _has(reason, _NO_TOKEN):
         return _no_token(connection, reason)
     if who.mechanism and _has(reason, (*_MECHANISM, *_BAD_LOGIN)):
@@ -104,93 +104,95 @@ def diagnose(connection: Connection, reason: str) -> Trouble | None:
     return None
 
 
-def knock(connection: Connection) -> Trouble | None:
-    """Why a client might get no answer, found out without it; None when all seems well."""
+def probe_connection(connection: Connection) -> Diagnosis | None:
+    """Why a client gets no answer, found out with our own connection; None when all is well."""
     who = identity(connection)
-    unreached = handshake.unreached(handshake.addresses(connection))
-    if unreached:
+    unreachable = socket_probe.why_unreachable(socket_probe.addresses(connection))
+    if unreachable:
         remedy = "Check that the broker runs and that kafka.bootstrap is its address."
-        return Trouble(Step.HOST, f"no broker can be reached ({unreached})", remedy)
-    spoken, encrypted = handshake.speech(connection), who.protocol.endswith("SSL")
-    if spoken is Speech.TLS and not encrypted:
+        return Diagnosis(Step.HOST, f"no broker can be reached ({unreachable})", remedy)
+    protocol, encrypted = socket_probe.wire_protocol(connection), who.protocol.endswith("SSL")
+    if protocol is WireProtocol.TLS and not encrypted:
         remedy = f"Set security.protocol to {who.protocol.replace('PLAINTEXT', 'SSL')}."
-        return Trouble(Step.TLS, "the broker speaks TLS there, and we do not", remedy)
-    if encrypted and spoken is not Speech.TLS:
-        return _without_tls(who) if spoken is Speech.OTHER else _silent(Step.TLS)
-    untrusted = handshake.untrusted(connection) if encrypted else ""
+        return Diagnosis(
+            Step.TLS, "the broker expects TLS, and this connection is plaintext", remedy
+        )
+    if encrypted and protocol is not WireProtocol.TLS:
+        return _without_tls(who) if protocol is WireProtocol.OTHER else _silent(Step.TLS)
+    untrusted = socket_probe.why_untrusted(connection) if encrypted else ""
     if untrusted:
         return _untrusted(untrusted)
-    return _silent(Step.LOGIN) if handshake.reply(connection) is Reply.SILENCE else None
+    return _silent(Step.LOGIN) if socket_probe.reply(connection) is Reply.SILENCE else None
 
 
-def wants_login(connection: Connection) -> Trouble | None:
-    """For a broker that hangs up without a word: it may wait for a login that never comes."""
+def wants_login(connection: Connection) -> Diagnosis | None:
+    """Whether the broker closes a connection that does not log in."""
     who = identity(connection)
-    if who.mechanism or handshake.reply(connection) is not Reply.HANG_UP:
+    if who.mechanism or socket_probe.reply(connection) is not Reply.CLOSED:
         return None
     protocol = f"SASL_{who.protocol}"
-    what = "the broker hangs up; it may want another kind of login"
-    return Trouble(Step.LOGIN, what, f"Set security.protocol to {protocol}, and sasl.mechanism.")
+    what = "the broker closed the connection; it may require a SASL login"
+    return Diagnosis(Step.LOGIN, what, f"Set security.protocol to {protocol}, and sasl.mechanism.")
 
 
-class ShutOut(LinkError):
-    """A client that did not get in; `step` is where it was held up."""
+class AccessError(LinkError):
+    """A connection that failed for a reason of its security or its address, at `step`."""
 
     def __init__(self, what: str, *, where: str, remedy: str, step: Step) -> None:
         self.step = step
         super().__init__(what, where=where, remedy=remedy)
 
 
-def explained(connection: Connection, doing: str, trouble: Trouble) -> ShutOut:
-    """The sentence for it."""
+def access_error(connection: Connection, doing: str, trouble: Diagnosis) -> AccessError:
+    """The error for a diagnosis, while `doing` something such as "read topic users"."""
     what = f"could not {doing}: {trouble.what}"
-    return ShutOut(what, where=where(connection), remedy=trouble.remedy, step=trouble.step)
+    return AccessError(what, where=where(connection), remedy=trouble.remedy, step=trouble.step)
 
 
 def _has(reason: str, fragments: tuple[str, ...]) -> bool:
     return any(fragment in reason for fragment in fragments)
 
 
-def _on(reason: str) -> str:
-    """What the right is about, where it is not what we were doing.
+def _on_group(reason: str) -> str:
+    """Name the consumer group where the right is about that, and not about what we were doing.
 
-    A broker speaks of the cluster when a producer may write to no topic at all: the topic it is.
+    A broker names the cluster when a producer may write to no topic at all; it means the topic.
     """
-    return " use its consumer group" if "Group" in reason else ""
+    return " on its consumer group" if "Group" in reason else ""
 
 
 def _principal(who: Identity) -> str:
     return who.principal or "a user without a name"
 
 
-def _no_token(connection: Connection, reason: str) -> Trouble:
+def _no_token(connection: Connection, reason: str) -> Diagnosis:
     place = _endpoint(connection)
     if _has(reason, _TOKEN_EXPIRED):
-        return Trouble(Step.LOGIN, f"{place} gives tokens that have expired already", _CLOCKS)
+        return Diagnosis(Step.LOGIN, f"{place} returns expired tokens", _CLOCKS)
     if _has(reason, _TOKEN_REFUSED):
         who = _principal(identity(connection))
-        remedy = f"Correct id, secret or scope {_SETTINGS}. {_BY_ITSELF}"
-        return Trouble(Step.LOGIN, f"{place} does not take {who} with this secret", remedy)
+        remedy = f"Correct id, secret or scope {_SETTINGS}. {_RELOADED}"
+        return Diagnosis(Step.LOGIN, f"authentication failed for {who} at {place}", remedy)
     found = _at_endpoint(connection)
     if found is not None:
         return found
-    return Trouble(Step.LOGIN, f"no token could be had from {place}", f"Check it. {_CLOCKS}")
+    return Diagnosis(Step.LOGIN, f"no token was received from {place}", f"Check it. {_CLOCKS}")
 
 
-def _at_endpoint(connection: Connection) -> Trouble | None:
-    """What is wrong with the token endpoint, found out without a client.
+def _at_endpoint(connection: Connection) -> Diagnosis | None:
+    """What is wrong with the token endpoint, found out with a connection of our own.
 
-    Java does not tell why it got no token. librdkafka does so once, and then goes on with the
-    token that it has until a broker does not take that any more.
+    Java does not tell why it got no token. librdkafka tells it once, and then uses the token that
+    it has until a broker rejects it.
     """
-    if handshake.unreached(handshake.token_endpoint(connection)):
+    if socket_probe.why_unreachable(socket_probe.token_endpoint(connection)):
         remedy = f"Check that it runs and that {TOKEN_ENDPOINT} is its address."
-        return Trouble(Step.LOGIN, f"{_endpoint(connection)} cannot be reached", remedy)
-    untrusted = handshake.untrusted_endpoint(connection)
+        return Diagnosis(Step.LOGIN, f"{_endpoint(connection)} cannot be reached", remedy)
+    untrusted = socket_probe.why_endpoint_untrusted(connection)
     if untrusted:
-        what = f"{_endpoint(connection)} shows a certificate that is not trusted ({untrusted})"
+        what = f"{_endpoint(connection)} has a certificate that is not trusted ({untrusted})"
         remedy = "Set kafka.security.token_ca to the authority's PEM file, or ssl.truststore.* as "
-        return Trouble(Step.LOGIN, what, f"{remedy}options in sasl.jaas.config.")
+        return Diagnosis(Step.LOGIN, what, f"{remedy}options in sasl.jaas.config.")
     return None
 
 
@@ -199,66 +201,67 @@ def _endpoint(connection: Connection) -> str:
     return scrub(connection, f"the token endpoint {url}".rstrip())
 
 
-def _no_login(connection: Connection, who: Identity, reason: str) -> Trouble:
+def _no_login(connection: Connection, who: Identity, reason: str) -> Diagnosis:
     if _has(reason, _MECHANISM):
         known = reason.partition("mechanisms")[2].strip(" :are[]").partition("]")[0]
         known = known.partition(" (after")[0]
-        what = f"the broker does not offer {who.mechanism}" + (f" but {known}" if known else "")
-        return Trouble(Step.LOGIN, what, f"Correct sasl.mechanism {_SETTINGS}.")
+        what = f"SASL mechanism {who.mechanism} is not enabled on the broker"
+        what += f", only {known}" if known else ""
+        return Diagnosis(Step.LOGIN, what, f"Correct sasl.mechanism {_SETTINGS}.")
     if who.mechanism == "OAUTHBEARER":
-        what = f"the broker does not take the token of {who.principal}"
+        what = f"authentication failed: the broker rejected the token of {who.principal}"
         remedy = f"{_CLOCKS} Then compare issuer, audience and scope with what the brokers expect."
-        return _at_endpoint(connection) or Trouble(Step.LOGIN, what, remedy)
-    what = f"the broker does not take {_principal(who)} with this password"
-    return Trouble(Step.LOGIN, what, f"Correct user or password {_SETTINGS}. {_BY_ITSELF}")
+        return _at_endpoint(connection) or Diagnosis(Step.LOGIN, what, remedy)
+    what = f"authentication failed for {_principal(who)}"
+    return Diagnosis(Step.LOGIN, what, f"Correct user or password {_SETTINGS}. {_RELOADED}")
 
 
-def _no_tls(connection: Connection, reason: str) -> Trouble:
+def _no_tls(connection: Connection, reason: str) -> Diagnosis:
     if _has(reason, _CERTIFICATE):
         return _refused_certificate(connection)
-    found = knock(connection)
+    found = probe_connection(connection)
     if found is not None:
         return found
     if _has(reason, _UNTRUSTED):
         return _untrusted("")
     remedy = f"Check security.protocol and the ssl.* settings {_SETTINGS}."
-    return Trouble(Step.TLS, "no TLS connection could be made", remedy)
+    return Diagnosis(Step.TLS, "TLS handshake failed", remedy)
 
 
-def _without_tls(who: Identity) -> Trouble:
+def _without_tls(who: Identity) -> Diagnosis:
     protocol = who.protocol.replace("SSL", "PLAINTEXT")
     remedy = f"Correct kafka.bootstrap, or set security.protocol to {protocol}."
-    return Trouble(Step.TLS, "the broker does not speak TLS there", remedy)
+    return Diagnosis(Step.TLS, "the broker does not use TLS on this port", remedy)
 
 
-def _silent(step: Step) -> Trouble:
-    """Nothing is known of a broker's security that says nothing: so nothing is said of it."""
-    remedy = "Look at the broker, which may be starting, overloaded or stuck, and try again."
-    return Trouble(step, "the broker accepts connections but does not answer", remedy)
+def _silent(step: Step) -> Diagnosis:
+    """A broker that does not answer: that says nothing about its security settings."""
+    remedy = "Check the broker, which may be starting, overloaded or stuck, and try again."
+    return Diagnosis(step, "the broker accepts connections but does not answer", remedy)
 
 
-def _untrusted(why: str) -> Trouble:
+def _untrusted(why: str) -> Diagnosis:
     if "expired" in why:
-        remedy = "Have who runs the cluster renew it."
-        return Trouble(Step.TLS, "the broker's certificate has expired", remedy)
+        remedy = "Ask the cluster's administrator to renew it."
+        return Diagnosis(Step.TLS, "the broker's certificate has expired", remedy)
     if "mismatch" in why or "not valid for" in why:
         remedy = "Name the broker in kafka.bootstrap as its certificate does."
-        return Trouble(Step.TLS, f"the broker's certificate is for another name ({why})", remedy)
+        return Diagnosis(Step.TLS, f"the broker's certificate is for another name ({why})", remedy)
     remedy = "Set kafka.security.ca, or ssl.truststore.*, to the PEM file of the authority that "
     remedy += "signed it."
     told = f" ({why})" if why else ""
-    return Trouble(Step.TLS, f"the broker's certificate is not trusted here{told}", remedy)
+    return Diagnosis(Step.TLS, f"the broker's certificate is not trusted{told}", remedy)
 
 
-def _refused_certificate(connection: Connection) -> Trouble:
+def _refused_certificate(connection: Connection) -> Diagnosis:
     own = own_certificate(connection)
-    if own is not None and own.ends < datetime.now(UTC):
-        what = f"our certificate of {own.subject} expired at {own.ends:%Y-%m-%d %H:%M} UTC"
-        return Trouble(Step.TLS, what, "Put a new one in its place: it is read again by itself.")
-    if not shows_certificate(connection):
+    if own is not None and own.expires < datetime.now(UTC):
+        what = f"our certificate of {own.subject} expired at {own.expires:%Y-%m-%d %H:%M} UTC"
+        return Diagnosis(Step.TLS, what, "Replace the file: it is reloaded automatically.")
+    if not has_certificate(connection):
         remedy = "Set kafka.security.certificate and key, or ssl.keystore.*."
-        return Trouble(
-            Step.TLS, "the broker wants a certificate from us, and there is none", remedy
+        return Diagnosis(
+            Step.TLS, "the broker requires a client certificate, and none is configured", remedy
         )
     remedy = "Have it signed by an authority that the broker trusts."
-    return Trouble(Step.TLS, "the broker does not take our certificate", remedy)
+    return Diagnosis(Step.TLS, "the broker rejected our client certificate", remedy)

@@ -1,4 +1,4 @@
-"""Who a connection is to its cluster, and by what way it comes: what every sentence about it says.
+"""Who a connection is to its cluster: protocol, mechanism and principal, for every error.
 
 None of it is secret: a user's name, a client's id, the name in a certificate.
 """
@@ -18,28 +18,28 @@ from evergrid.kafka.certificates import Certificate, read_certificate
 from evergrid.kafka.properties import python_properties
 from evergrid.model.errors import ConfigError
 
-_OPEN = frozenset(("username", "clientId", "scope"))  # options of a login that are no secrets
+_NOT_SECRET = frozenset(("username", "clientId", "scope"))  # options of a login that are no secrets
 _OWN_CERTIFICATE = ("ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.location")
 _BETWEEN_WORDS = re.compile(r"[\s\"'=;]+")
-_SHORTEST_SECRET = 4  # to be looked for in a text: shorter ones would be found everywhere
+_SHORTEST_SECRET = 4  # to be removed from a text: shorter ones would be found everywhere
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """`principal` says in words who it is; empty where nobody asks."""
+    """`principal` is such as "user anna"; empty where a connection has none."""
 
     protocol: str = "PLAINTEXT"
     mechanism: str = ""
     principal: str = ""
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Empty for a connection without any security."""
-        told = (self.protocol, self.mechanism, self.principal)
-        return "" if told == ("PLAINTEXT", "", "") else ", ".join(filter(None, told))
+        parts = (self.protocol, self.mechanism, self.principal)
+        return "" if parts == ("PLAINTEXT", "", "") else ", ".join(filter(None, parts))
 
 
 def identity(connection: Connection) -> Identity:
-    """Who `connection` is, as far as its settings tell."""
+    """The identity of `connection`, as far as its settings tell."""
     given = _properties(connection)
     protocol = given.get("security.protocol", "PLAINTEXT").upper()
     mechanism = given.get("sasl.mechanisms", "").upper() if protocol.startswith("SASL") else ""
@@ -47,18 +47,18 @@ def identity(connection: Connection) -> Identity:
 
 
 def where(connection: Connection) -> str:
-    """How sentences name a connection."""
-    told = ", ".join(filter(None, (connection.bootstrap, identity(connection).words)))
-    return f"Kafka connection {connection.name} ({told})"
+    """How errors name a connection."""
+    parts = filter(None, (connection.bootstrap, identity(connection).description))
+    return f"Kafka connection {connection.name} ({', '.join(parts)})"
 
 
 def own_certificate(connection: Connection) -> Certificate | None:
-    """The certificate that the connection shows; None when it has none, or not as PEM."""
+    """The client certificate of the connection; None when it has none, or not as PEM."""
     return read_certificate(_certificate_text(_properties(connection)))
 
 
-def shows_certificate(connection: Connection) -> bool:
-    """Whether the connection has a certificate of its own."""
+def has_certificate(connection: Connection) -> bool:
+    """Whether the connection has a client certificate."""
     return any(_properties(connection).get(name) for name in _OWN_CERTIFICATE)
 
 
@@ -96,31 +96,33 @@ def _certificate_text(given: Mapping[str, str]) -> str:
 def _properties(connection: Connection) -> Mapping[str, str]:
     try:
         return python_properties(connection)
-    except ConfigError:  # Java's alone, then: it is told where a Python client is made
+    except ConfigError:  # reported when a Python client is made
         return {**connection.properties, **connection.java}
 
 
 def _secrets(connection: Connection) -> set[str]:
-    """Everything secret that the connection has, also what stands in the file as it is."""
+    """All secrets of the connection, also those written in the configuration itself."""
     found = set(connection.secrets)
     for values in (connection.properties, connection.java, connection.python):
         for name, value in values.items():
             if names_secret(name) and not name.endswith(".url"):
                 found.add(value)
             if name == "sasl.jaas.config":
-                found |= _told(value)
-    found |= {escaped(secret) for secret in found}  # as Java is told it
+                found |= _login_secrets(value)
+    found |= {escaped(secret) for secret in found}  # as it is written for Java
     return {secret for secret in found if secret in connection.secrets or _is_long(secret)} - {""}
 
 
-def _told(line: str) -> set[str]:
-    """The secrets in a login's line; every word of one that cannot be read, since Java names words
-    of it in its error."""
+def _login_secrets(line: str) -> set[str]:
+    """The secrets in a `sasl.jaas.config`; all words of one that cannot be parsed, since Java's
+    error quotes words of it."""
     login = jaas.parse(line)
     if login is None:
         return set(_BETWEEN_WORDS.split(line))
     options = login.options.items()
-    return {told for option, told in options if option not in _OPEN and names_secret(option)}
+    return {
+        value for option, value in options if option not in _NOT_SECRET and names_secret(option)
+    }
 
 
 def _is_long(secret: str) -> bool:

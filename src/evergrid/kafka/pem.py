@@ -1,8 +1,8 @@
-"""PEM text whose line breaks were lost on the way.
+"""Restore the line breaks of PEM text.
 
-A `\\` at the end of each line in a `.properties` file, YAML's `>-` or a variable of the environment
-make one line of a certificate. OpenSSL, which is in the Python client, reads no such line; Java
-reads one with blanks, and of several certificates in it the last alone.
+A `\\` at the end of each line in a `.properties` file, YAML's `>-` or an environment variable make
+one line of a certificate. OpenSSL, which the Python client uses, cannot read it; Java can if there
+are blanks, but reads only the last of several certificates.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ _WHOLE = re.compile(r"\r?\n(?:[A-Za-z0-9+/=]+\r?\n)+")
 _WIDTH = 64
 
 
-def mended(text: str) -> str:
-    """`text` with a line break wherever PEM wants one; what is no PEM stays as it is."""
+def restore_line_breaks(text: str) -> str:
+    """`text` with a line break wherever PEM needs one; anything else stays as it is."""
     if _BEGIN not in text:
         return text
-    spelled = text.replace("\\r", "").replace("\\n", "\n")  # as two letters, in variables
+    spelled = text.replace("\\r", "").replace(
+        "\\n", "\n"
+    )  # written as two characters, in variables
     found = _BLOCK.sub(_block, spelled)
     return text if found == text else re.sub(r"\s*\n\s*", "\n", found).strip()
 
 
 def blocks(text: str) -> str:
-    """The PEM in `text` without what people write beside it, in whatever letters."""
+    """The PEM blocks in `text`, without comments around them."""
     return "\n".join(found[0] for found in _BLOCK.finditer(text))
 
 

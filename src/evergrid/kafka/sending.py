@@ -1,4 +1,4 @@
-"""Sending messages to topics and knowing where they ended up."""
+"""Send messages to topics, and get their offsets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.kafka.ear import Ear
 from evergrid.kafka.identity import where
+from evergrid.kafka.last_error import LastError
 from evergrid.model.errors import LinkError
 
 _FLUSH_SECONDS = 60.0
@@ -19,7 +19,7 @@ _FULL_SECONDS = 0.05
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """Where a message is now."""
+    """Where a message is."""
 
     topic: str
     partition: int
@@ -27,13 +27,13 @@ class Sent(msgspec.Struct, frozen=True):
 
 
 class Sender:
-    """Sends in the background; `flush` waits until all of it is on the broker."""
+    """Sends in the background; `flush` waits until the broker has everything."""
 
     def __init__(self, connection: Connection, **overrides: clients.Value) -> None:
         self._connection = connection
-        self._ear = Ear()
+        self._last_error = LastError()
         self._producer: Producer = clients.producer(
-            connection, **{"error_cb": self._ear, **overrides}
+            connection, **{"error_cb": self._last_error, **overrides}
         )
         self._failure: KafkaError | None = None
         self._topic = ""  # of the failure, or else of the newest message
@@ -49,7 +49,7 @@ class Sender:
         headers: Mapping[str, str] | None = None,
         sent: list[Sent | None] | None = None,
     ) -> None:
-        """Hand over one message; its place is put into `sent` at the index it was given."""
+        """Send one message; its partition and offset are appended to `sent` once they are known."""
         index = 0
         self._topic = self._topic if self._failure else topic
         if sent is not None:
@@ -73,7 +73,7 @@ class Sender:
                     headers=[(name, text.encode()) for name, text in (headers or {}).items()],
                     on_delivery=delivered,
                 )
-            except BufferError:  # the broker is slower than we are: wait for it
+            except BufferError:  # the queue is full: wait for the broker
                 self._producer.poll(_FULL_SECONDS)
                 continue
             self._producer.poll(0)
@@ -84,14 +84,16 @@ class Sender:
         deadline = time.monotonic() + seconds
         try:
             left = self._producer.flush(seconds)
-        except KafkaException as error:  # the client gave up for good
+        except KafkaException as error:  # a fatal error of the client
             raise clients.link_error(self._connection, self._doing(), error) from None
         if self._failure is not None:
             failure, self._failure = self._failure, None
-            raise clients.link_error(self._connection, self._doing(), self._ear.reason(failure))
+            raise clients.link_error(
+                self._connection, self._doing(), self._last_error.reason(failure)
+            )
         if left or time.monotonic() > deadline:
             raise LinkError(
-                f"{left} messages were not taken within {seconds:.0f} seconds",
+                f"{left} messages were not delivered within {seconds:.0f} seconds",
                 where=where(self._connection),
                 remedy="Check that the broker runs.",
             )

@@ -1,8 +1,8 @@
-"""Topics from outside: which there are, where they begin and end, make and delete them.
+"""Topic administration: describe, create and delete topics, and find their offsets.
 
-Every function asks for a bounded time and fails with a LinkError that names topic and
-connection. Making what exists and deleting what does not are no errors, so that a step
-that was killed halfway can simply be done again.
+Every function has a time limit and fails with a LinkError that names topic and connection.
+Creating a topic that exists and deleting one that does not are no errors, so that a step that was
+killed halfway can be repeated.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
-from evergrid.kafka.diagnosis import ShutOut, Step
-from evergrid.kafka.ear import Ear
+from evergrid.kafka.client_renewal import ClientRenewal
+from evergrid.kafka.diagnosis import AccessError, Step
 from evergrid.kafka.identity import identity, where
-from evergrid.kafka.renewal import Renewal
+from evergrid.kafka.last_error import LastError
 from evergrid.model.errors import LinkError
 from evergrid.model.source import At, Edge, Start
 
 Place = tuple[str, int]  # a topic and a partition
 
-_ASK_SECONDS = 20.0
-_SETTLE_SECONDS = 20.0  # until a made or deleted topic is so for everyone who asks
-_LOOK_SECONDS = 0.05
+_REQUEST_SECONDS = 20.0
+_SETTLE_SECONDS = 20.0  # until every broker knows that a topic was created or deleted
+_POLL_SECONDS = 0.05
 _Answer = TypeVar("_Answer")
 _EARLIEST: OffsetSpec = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
@@ -57,7 +57,7 @@ _MOVING = (  # a broker that has just started, or a partition between two leader
 _NONE = -1  # the offset of "no message at or after that time"
 
 
-class Missing(LinkError):
+class MissingTopic(LinkError):
     """A topic that was asked about does not exist."""
 
 
@@ -97,16 +97,16 @@ def new_topic(spec: NewTopicSpec) -> NewTopic:
 
 def describe(connection: Connection, names: Iterable[str]) -> dict[str, TopicInfo]:
     """The topics of `names` that exist."""
-    return _Asker(connection).describe(sorted(set(names)))
+    return _TopicAdmin(connection).describe(sorted(set(names)))
 
 
 def partitions(connection: Connection) -> dict[str, int]:
     """Every topic that this user may see, with its number of partitions."""
-    asker = _Asker(connection)
+    admin = _TopicAdmin(connection)
     try:
-        metadata = asker.admin.list_topics(timeout=_ASK_SECONDS)
+        metadata = admin.client.list_topics(timeout=_REQUEST_SECONDS)
     except KafkaException as error:
-        raise asker.link_error("list the topics", error.args[0]) from None
+        raise admin.link_error("list the topics", error.args[0]) from None
     return {
         name: len(topic.partitions) for name, topic in metadata.topics.items() if not topic.error
     }
@@ -117,15 +117,15 @@ def create(connection: Connection, topics: Iterable[NewTopicSpec]) -> None:
     wanted = {spec.name: spec for spec in topics}
     if not wanted:
         return
-    asker = _Asker(connection)
+    admin = _TopicAdmin(connection)
     new = [new_topic(spec) for spec in wanted.values()]
-    answers = asker.admin.create_topics(
-        new, operation_timeout=_ASK_SECONDS, request_timeout=_ASK_SECONDS
+    answers = admin.client.create_topics(
+        new, operation_timeout=_REQUEST_SECONDS, request_timeout=_REQUEST_SECONDS
     )
     for name, answer in answers.items():
-        asker.take(answer, f"create topic {name}", fine=KafkaError.TOPIC_ALREADY_EXISTS)
-    asker.settle(
-        lambda: asker.describe(sorted(wanted)).keys() == wanted.keys(),
+        admin.result(answer, f"create topic {name}", accept=KafkaError.TOPIC_ALREADY_EXISTS)
+    admin.wait_until(
+        lambda: admin.describe(sorted(wanted)).keys() == wanted.keys(),
         f"see the new topics {', '.join(sorted(wanted))}",
     )
 
@@ -135,14 +135,14 @@ def delete(connection: Connection, names: Iterable[str]) -> None:
     unwanted = sorted(set(names))
     if not unwanted:
         return
-    asker = _Asker(connection)
-    answers = asker.admin.delete_topics(
-        unwanted, operation_timeout=_ASK_SECONDS, request_timeout=_ASK_SECONDS
+    admin = _TopicAdmin(connection)
+    answers = admin.client.delete_topics(
+        unwanted, operation_timeout=_REQUEST_SECONDS, request_timeout=_REQUEST_SECONDS
     )
     for name, answer in answers.items():
-        asker.take(answer, f"delete topic {name}", fine=KafkaError.UNKNOWN_TOPIC_OR_PART)
-    asker.settle(
-        lambda: not asker.describe(unwanted),
+        admin.result(answer, f"delete topic {name}", accept=KafkaError.UNKNOWN_TOPIC_OR_PART)
+    admin.wait_until(
+        lambda: not admin.describe(unwanted),
         f"see that the topics {', '.join(unwanted)} are gone",
     )
 
@@ -153,82 +153,83 @@ def offsets(connection: Connection, topic: str, at: Start) -> dict[int, int]:
     Where no message is that late it is the end: as it was before the question about the
     time, so that a message which arrives between the two questions is not skipped.
     """
-    asker = _Asker(connection)
-    (info,) = asker.existing([topic])
+    admin = _TopicAdmin(connection)
+    (info,) = admin.existing([topic])
     if at is Edge.EARLIEST:
-        return asker.offsets(info, _EARLIEST)
-    ends = asker.offsets(info, _LATEST)
+        return admin.offsets(info, _EARLIEST)
+    ends = admin.offsets(info, _LATEST)
     if not isinstance(at, At):
         return ends
     # Kafka counts in milliseconds: rounding down would let in a message before the time.
-    found = asker.offsets(info, OffsetSpec.for_timestamp(math.ceil(at.time.timestamp() * 1000)))
+    found = admin.offsets(info, OffsetSpec.for_timestamp(math.ceil(at.time.timestamp() * 1000)))
     return {part: ends[part] if offset == _NONE else offset for part, offset in found.items()}
 
 
 class TopicWatch:
-    """Looks at topics again and again: one client, and one login, for as long as all goes well."""
+    """Asks about topics again and again, with one client and one login while there is no error."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._renewal = Renewal(connection)
-        self._asker: _Asker | None = None
+        self._renewal = ClientRenewal(connection)
+        self._admin: _TopicAdmin | None = None
 
     def describe(self, names: Iterable[str]) -> dict[str, TopicInfo]:
         """The topics of `names` that exist."""
-        return self._ask(lambda asker: asker.describe(sorted(set(names))))
+        return self._ask(lambda admin: admin.describe(sorted(set(names))))
 
     def edges(self, names: Iterable[str]) -> Edges:
         """Where these topics begin and end now."""
-        return self._ask(lambda asker: Edges(*asker.places(names, _EARLIEST, _LATEST)))
+        return self._ask(lambda admin: Edges(*admin.places(names, _EARLIEST, _LATEST)))
 
     def ends(self, names: Iterable[str]) -> Mapping[Place, int]:
         """Where they end now."""
-        return self._ask(lambda asker: asker.places(names, _LATEST)[0])
+        return self._ask(lambda admin: admin.places(names, _LATEST)[0])
 
-    def _ask(self, question: Callable[[_Asker], _Answer]) -> _Answer:
+    def _ask(self, question: Callable[[_TopicAdmin], _Answer]) -> _Answer:
         fresh = self._renewal.renew(self._new)
-        asker, self._asker = fresh or self._asker, None
-        if asker is not None:
+        admin, self._admin = fresh or self._admin, None
+        if admin is not None:
             try:
-                return self._answered(asker, question)
-            except ShutOut as error:
-                # Its token may have expired on its way: a new one begins with a new token.
+                return self._answered(admin, question)
+            except AccessError as error:
+                # The token may have expired meanwhile: a new client begins with a new token.
                 has_token = identity(self._connection).mechanism == "OAUTHBEARER"
                 if error.step is not Step.LOGIN or not has_token:
                     raise
         return self._answered(self._new(), question)
 
-    def _answered(self, asker: _Asker, question: Callable[[_Asker], _Answer]) -> _Answer:
-        """Its answer, and then it is kept: whatever one remembers that failed, the next one finds
-        out for itself."""
-        answer = question(asker)
-        asker.forget()
-        self._asker = asker
+    def _answered(self, admin: _TopicAdmin, question: Callable[[_TopicAdmin], _Answer]) -> _Answer:
+        """The answer. Only then is the client kept: after an error the next call has a new one."""
+        answer = question(admin)
+        admin.clear_error()
+        self._admin = admin
         return answer
 
-    def _new(self) -> _Asker:
-        return _Asker(self._connection)
+    def _new(self) -> _TopicAdmin:
+        return _TopicAdmin(self._connection)
 
 
 class _Moving(LinkError):
     """A partition has no leader that answers, for a moment."""
 
 
-class _Asker:
-    """An admin client that remembers why it cannot connect."""
+class _TopicAdmin:
+    """An admin client that knows why it cannot connect."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._ear = Ear()
-        self.admin = clients.admin(connection, error_cb=self._ear)
+        self._last_error = LastError()
+        self.client = clients.admin(connection, error_cb=self._last_error)
 
-    def take(self, answer: Future[_Answer], doing: str, fine: int | None = None) -> _Answer | None:
-        """The answer, None for the error that is `fine`, or a LinkError."""
+    def result(
+        self, answer: Future[_Answer], doing: str, accept: int | None = None
+    ) -> _Answer | None:
+        """The answer, None for the error code `accept`, or a LinkError."""
         try:
-            return answer.result(timeout=_ASK_SECONDS + 5.0)
+            return answer.result(timeout=_REQUEST_SECONDS + 5.0)
         except KafkaException as error:
             failure: KafkaError = error.args[0]
-            if failure.code() == fine:
+            if failure.code() == accept:
                 return None
             told = self.link_error(doing, failure)
             if failure.code() in _MOVING:
@@ -237,43 +238,43 @@ class _Asker:
         except TimeoutError:
             raise self.link_error(doing, KafkaError(clients.TIMED_OUT)) from None
 
-    def forget(self) -> None:
-        """What it heard is over, for it was answered."""
-        self.admin.poll(0)
-        self._ear.forget()
+    def clear_error(self) -> None:
+        """Forget earlier errors: the cluster has answered."""
+        self.client.poll(0)
+        self._last_error.clear()
 
     def link_error(self, doing: str, failure: KafkaError) -> LinkError:
-        self.admin.poll(0)  # hands over what was heard
-        return clients.link_error(self._connection, doing, self._ear.reason(failure))
+        self.client.poll(0)  # calls error_cb
+        return clients.link_error(self._connection, doing, self._last_error.reason(failure))
 
-    def settle(self, done: Callable[[], bool], doing: str) -> None:
+    def wait_until(self, done: Callable[[], bool], doing: str) -> None:
         deadline = time.monotonic() + _SETTLE_SECONDS
         while not done():
             if time.monotonic() > deadline:
                 raise self.link_error(doing, KafkaError(clients.TIMED_OUT))
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
     def describe(self, names: Sequence[str]) -> dict[str, TopicInfo]:
         if not names:
             return {}
-        answers: Mapping[str, Future[TopicDescription]] = self.admin.describe_topics(
-            TopicCollection(list(names)), request_timeout=_ASK_SECONDS
+        answers: Mapping[str, Future[TopicDescription]] = self.client.describe_topics(
+            TopicCollection(list(names)), request_timeout=_REQUEST_SECONDS
         )
         found = {}
         for name, answer in answers.items():
-            described = self.take(
-                answer, f"describe topic {name}", fine=KafkaError.UNKNOWN_TOPIC_OR_PART
+            described = self.result(
+                answer, f"describe topic {name}", accept=KafkaError.UNKNOWN_TOPIC_OR_PART
             )
             if described is not None:
                 found[name] = TopicInfo(name, str(described.topic_id), len(described.partitions))
         return found
 
     def existing(self, names: Sequence[str]) -> list[TopicInfo]:
-        """These topics, in their order; Missing when one is not there."""
+        """These topics, in their order; MissingTopic when one is not there."""
         found = self.describe(names)
         for name in names:
             if name not in found:
-                raise Missing(
+                raise MissingTopic(
                     f"topic {name} does not exist",
                     where=where(self._connection),
                     remedy="Create the topic, or correct its name.",
@@ -301,21 +302,21 @@ class _Asker:
             except _Moving:
                 if time.monotonic() > deadline:
                     raise
-                time.sleep(_LOOK_SECONDS)
-                self.existing([topic.name])  # the client says the same of one that is gone
+                time.sleep(_POLL_SECONDS)
+                self.existing([topic.name])  # a deleted topic gives the same error
 
     def _offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
         own = {**self._connection.properties, **self._connection.python}  # the same word in both
         committed = own.get("isolation.level") == "read_committed"
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
-        answers: Mapping[TopicPartition, Future[ListOffsetsResultInfo]] = self.admin.list_offsets(
+        answers: Mapping[TopicPartition, Future[ListOffsetsResultInfo]] = self.client.list_offsets(
             {TopicPartition(topic.name, part): spec for part in range(topic.partitions)},
             isolation_level=level,
-            request_timeout=_ASK_SECONDS,
+            request_timeout=_REQUEST_SECONDS,
         )
         found = {}
         for part, answer in answers.items():
-            result = self.take(answer, f"ask for offsets of topic {topic.name}[{part.partition}]")
+            result = self.result(answer, f"ask for offsets of topic {topic.name}[{part.partition}]")
             assert result is not None
             found[part.partition] = result.offset
         return found

@@ -14,8 +14,8 @@ from evergrid.changelog.names import control_spec
 from evergrid.changelog.reader import Record, TopicReader, read_up_to
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.probe import reach
-from evergrid.kafka.renewal import Renewal
+from evergrid.kafka.client_renewal import ClientRenewal
+from evergrid.kafka.cluster_probe import reach
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.source import Edge
@@ -47,7 +47,7 @@ class ControlReader:
         self._connection = settings.kafka.control
         self._name = settings.control.topic
         self._say = say
-        self._renewal = Renewal(self._connection, say)
+        self._renewal = ClientRenewal(self._connection, say)
         self._reader: TopicReader | None = None
         self._look_at = 0.0
         self._trouble = ""

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from evergrid.kafka.diagnosis import ShutOut, Step
-from evergrid.kafka.topics import Missing
+from evergrid.kafka.diagnosis import AccessError, Step
+from evergrid.kafka.topics import MissingTopic
 from evergrid.model.errors import LinkError
 
 _ENOUGH_SECONDS = 180.0
@@ -48,6 +48,6 @@ class KafkaRetry:
 
 
 def _passes(error: LinkError) -> bool:
-    if isinstance(error, ShutOut):
+    if isinstance(error, AccessError):
         return error.step is not Step.RIGHT
-    return not isinstance(error, Missing)
+    return not isinstance(error, MissingTopic)

@@ -20,14 +20,14 @@ from typing import NoReturn
 
 import msgspec
 
+from evergrid.broker.jars import Jars
 from evergrid.changelog.manifest import Behind
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.reports import ReportReader
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
-from evergrid.kafka.diagnosis import ShutOut, Step
-from evergrid.kafka.jars import Jars
+from evergrid.kafka.diagnosis import AccessError, Step
 from evergrid.kafka.topics import TopicWatch
 from evergrid.model.control import Verdict
 from evergrid.model.errors import ConfigError, DataError, EvergridError, LinkError
@@ -365,6 +365,6 @@ def _another_is_made(instead_of: Generation, since: int) -> Behind:
 
 def _is_final(error: EvergridError) -> bool:
     """Whether another attempt would fail in the same way until somebody acts."""
-    if isinstance(error, ShutOut):
+    if isinstance(error, AccessError):
         return error.step is Step.RIGHT
     return isinstance(error, ConfigError)

@@ -32,6 +32,7 @@ from evergrid.orchestrator.supervisor import Supervisor
 from evergrid.pipeline.plan import Plan
 from evergrid.pipeline.positions import Places
 from evergrid.pipeline.session import Session, is_local
+from evergrid.process.backoff import Backoff
 
 _SAY_SECONDS = 2.0
 _LOOK_SECONDS = 0.3
@@ -253,7 +254,7 @@ class Preparation:
 def is_passing(error: EvergridError) -> bool:
     """Whether Kafka failed, and not the generation. A topic that was deleted does not count: one
     that is created again is another topic."""
-    return isinstance(error, LinkError) and not isinstance(error, (Unfit, topics.Missing))
+    return isinstance(error, LinkError) and not isinstance(error, (Unfit, topics.MissingTopic))
 
 
 class Attempts:
@@ -264,31 +265,26 @@ class Attempts:
 
     def __init__(self) -> None:
         self._of: Settings | None = None
+        self._backoff = Backoff(_FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS)
         self.forget()
 
     def forget(self) -> None:
         """Start anew: it succeeded, or was given up."""
         self.number: int | None = None
-        self._count = 0
-        self._wait = _FIRST_WAIT_SECONDS
-        self._not_before = 0.0
+        self._backoff.reset()
 
     def are_due(self, wanted: Settings) -> bool:
         """Whether to prepare now."""
         if wanted != self._of:
             self._of = wanted
             self.forget()
-        return time.monotonic() >= self._not_before
+        return self._backoff.is_due()
 
     def failed(self) -> float:
         """Count a failure; returns the seconds until the next attempt."""
-        wait = self._wait
-        self._wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
-        self._count += 1
-        self._not_before = time.monotonic() + wait
-        return wait
+        return self._backoff.failed()
 
     @property
     def are_enough(self) -> bool:
         """Whether to give up what a control message asks for."""
-        return self._count >= _MOST_ATTEMPTS
+        return self._backoff.failures >= _MOST_ATTEMPTS

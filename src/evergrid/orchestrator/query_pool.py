@@ -22,7 +22,9 @@ from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.positions import Places, Positions
 from evergrid.pipeline.query import Phase, Query
 from evergrid.pipeline.query_failures import DISK_FULL, Cause, Failure, cause_of
+from evergrid.process.backoff import Backoff
 
+_FIRST_WAIT_SECONDS = 1.0
 _LONGEST_WAIT_SECONDS = 30.0
 # A query that fails so often in a row, while Kafka works, has a damaged checkpoint.
 _MOST_FAILURES = 5
@@ -48,7 +50,7 @@ class SupervisedQuery:
         self._settings = settings
         self._reports = reports
         self._say = say
-        self._wait = 0.0
+        self._backoff = Backoff(_FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS)
         self._due: float | None = None
         self._failures = 0
         self._restarted = False
@@ -206,14 +208,13 @@ class SupervisedQuery:
 
     def _restart_later(self, failure: Failure) -> None:
         if self._query.seconds_since_start > _CALM_SECONDS:
-            self._wait, self._failures = 0.0, 0
+            self._backoff.reset()
+            self._failures = 0
         if failure.cause is not Cause.UNWRITTEN:
             self._failures += 1
-        self._wait = min(_LONGEST_WAIT_SECONDS, 2 * self._wait or 1.0)
-        self._due = time.monotonic() + self._wait
-        self._say(
-            f"Query {self.id.name} failed ({failure.text}); restarting in {self._wait:.0f} s."
-        )
+        wait = self._backoff.failed()
+        self._due = time.monotonic() + wait
+        self._say(f"Query {self.id.name} failed ({failure.text}); restarting in {wait:.0f} s.")
 
     def _with_its_cause(self, failure: Failure) -> Failure:
         """Spark does not say that a full disk is the reason."""

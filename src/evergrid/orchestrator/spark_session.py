@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from evergrid.broker.jars import Jars
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.jars import Jars
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import Generation
 from evergrid.pipeline.plan import slots_needed

@@ -17,13 +17,13 @@ from typing import Self
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JError, Py4JJavaError
 
+from evergrid.broker.jars import Jars, spark_jar
 from evergrid.config.settings import Connection
-from evergrid.kafka.diagnosis import diagnose, explained, knock, wants_login
+from evergrid.kafka.diagnosis import access_error, diagnose, probe_connection, wants_login
 from evergrid.kafka.identity import scrub, where
-from evergrid.kafka.jars import Jars, spark_jar
-from evergrid.kafka.java import java_command
 from evergrid.kafka.properties import java_properties
 from evergrid.model.errors import ConfigError, LinkError
+from evergrid.process.java import java_command
 
 # For a trial a person waits for. They are one set: a client refuses times that do not fit together,
 # so none of them may be the user's.
@@ -156,9 +156,9 @@ class JavaClient:
             reasons = _reasons(error)
             trouble = diagnose(connection, " ".join(reasons))
             if trouble is None and "Timeout" in reasons[-1]:
-                trouble = knock(connection) or wants_login(connection)
+                trouble = probe_connection(connection) or wants_login(connection)
             if trouble is not None:
-                raise explained(connection, doing, trouble) from None
+                raise access_error(connection, doing, trouble) from None
             what = f"could not {doing}: {scrub(connection, reasons[-1])}"
             raise LinkError(what, where=where(connection)) from None
         except Py4JError:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from evergrid.config.settings import Connection, Settings
-from evergrid.kafka.diagnosis import Step, Trouble, diagnose, explained
+from evergrid.kafka.cluster_probe import reach
+from evergrid.kafka.diagnosis import Diagnosis, Step, access_error, diagnose
 from evergrid.kafka.identity import scrub
-from evergrid.kafka.probe import reach
 from evergrid.model.errors import ConfigError, LinkError
 
 _REACH_SECONDS = 5.0
@@ -81,10 +81,10 @@ class KafkaFailures:
         return next((sentence for sentence in told if sentence), None)
 
 
-def _told(connection: Connection, doing: str, trouble: Trouble | None) -> str | None:
+def _told(connection: Connection, doing: str, trouble: Diagnosis | None) -> str | None:
     if trouble is None or trouble.step is Step.HOST:
         return None
-    return explained(connection, doing, trouble).sentence()
+    return access_error(connection, doing, trouble).sentence()
 
 
 kafka_failures = KafkaFailures()  # of the one pipeline that a process runs

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from evergrid.broker.jars import Jars
 from evergrid.config.secrets import SECRET_NAMES, names_secret
 from evergrid.config.settings import Settings
-from evergrid.kafka.jars import Jars
-from evergrid.kafka.java import java_home
 from evergrid.model.errors import ConfigError
 from evergrid.pipeline.engine import engine_jar
 from evergrid.pipeline.kafka_failures import kafka_failures
+from evergrid.process.java import java_home
 
 Session = SparkSession  # other rooms hand it on without knowing Spark
 

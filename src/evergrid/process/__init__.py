@@ -1,1 +1,1 @@
-"""Child processes, background threads, restarts and locks."""
+"""Child processes, background threads, restarts with backoff, locks, and where Java is."""

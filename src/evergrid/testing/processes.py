@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from evergrid.kafka import leash
+from evergrid.process import child_process
 
 _LOOK_SECONDS = 0.1
 _STOP_SECONDS = 9.0  # a process that takes longer to end, on a busy machine, ends without a word
 
 
 class EvergridProcess:
-    """One `evergrid …` command on a leash, with its screen in a file."""
+    """One `evergrid …` command as a child process, with its screen in a file."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class EvergridProcess:
         self.screen = screen
         with screen.open("ab") as output:
             self._from = output.tell()  # before it can have said anything
-            self._child = leash.start(
+            self._child = child_process.start(
                 [sys.executable, "-m", "evergrid", *arguments], stdout=output, env=env, cwd=cwd
             )
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka import TopicPartition
 
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.control import BY_HEADER
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import clients, topics
-from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.source import Edge
 from evergrid.protocol.codes import Code
 from evergrid.testing.gateway import LocalGateway

@@ -1,0 +1,96 @@
+"""The directory of an embedded broker: its log settings, free space, settings file and errors."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from evergrid.model.errors import ConfigError
+
+LOG_SETTINGS_FILE = "log4j2.properties"
+LEAST_FREE_BYTES = 512 * 1024 * 1024
+
+_ERROR = re.compile(r"^\S+ (?:ERROR|FATAL) (.+)$", re.MULTILINE)
+_CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Exception|Error): .+)$", re.MULTILINE)
+
+# Paths are relative to the folder, where the broker runs.
+_LOG_SETTINGS = """\
+status = warn
+appender.file.type = RollingFile
+appender.file.name = file
+appender.file.fileName = log/broker.log
+appender.file.filePattern = log/broker.log.%i
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %p %c{1}: %m%n%throwable
+appender.file.policies.type = SizeBasedTriggeringPolicy
+appender.file.policies.size = 5MB
+appender.file.strategy.type = DefaultRolloverStrategy
+appender.file.strategy.max = 3
+rootLogger.level = info
+rootLogger.appenderRef.file.ref = file
+"""
+
+
+def make(directory: Path) -> None:
+    """Create the directory and the settings of its log; an existing one is fine."""
+    (directory / "log").mkdir(parents=True, exist_ok=True)
+    (directory / LOG_SETTINGS_FILE).write_text(_LOG_SETTINGS)
+
+
+def check_space(directory: Path) -> None:
+    """ConfigError when the disk is nearly full: a broker that runs out of space fails."""
+    free = shutil.disk_usage(directory).free
+    if free < LEAST_FREE_BYTES:
+        raise ConfigError(
+            f"the broker's disk has {free // 2**20} MB free, and it needs "
+            f"{LEAST_FREE_BYTES // 2**20} MB",
+            where=str(directory),
+            remedy="Free some space, or choose a directory on another disk.",
+        )
+
+
+def java_properties(settings: Mapping[str, str]) -> str:
+    """The content of a `.properties` file, in ASCII."""
+    return "".join(f"{key}={_java_text(value)}\n" for key, value in settings.items())
+
+
+def _java_text(value: str) -> str:
+    escaped = value.replace("\\", "\\\\")
+    units = escaped.encode("utf-16-be")
+    codes = (int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2))
+    return "".join(chr(code) if 0x20 <= code < 0x7F else f"\\u{code:04x}" for code in codes)
+
+
+def cluster_id(directory: Path) -> str:
+    """The id that the data was formatted with, which tells our broker from another."""
+    text = (directory / "data" / "meta.properties").read_text()
+    found = re.search(r"^cluster\.id=(.+)$", text, re.MULTILINE)
+    return found[1].strip().replace("\\", "") if found else ""
+
+
+def last_failure(directory: Path, log_start: int) -> str:
+    """Why the broker ended: its last error since `log_start`, or else what Java printed."""
+    logged = _read_from(directory / "log" / "broker.log", log_start)
+    if errors := list(_ERROR.finditer(logged)):
+        return _with_cause(errors[-1][1], logged[errors[-1].end() :])
+    printed = _read_from(directory / "log" / "console.log", 0)
+    lines = [line for line in printed.splitlines() if line and not line[0].isspace()]
+    return _with_cause(lines[-1], printed) if lines else "no error was logged"
+
+
+def _with_cause(error: str, trace: str) -> str:
+    """The error and its innermost cause, which Java prints last."""
+    causes = [cause for cause in _CAUSE.findall(trace) if cause not in error]
+    return f"{error} ({causes[-1]})" if causes else error
+
+
+def _read_from(path: Path, position: int) -> str:
+    try:
+        with path.open("rb") as file:
+            # A file shorter than before was rotated: all of it is new.
+            file.seek(position if path.stat().st_size >= position else 0)
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""

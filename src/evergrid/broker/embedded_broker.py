@@ -1,0 +1,308 @@
+"""A real Kafka broker for the demo and the tests: one node, on loopback.
+
+It is Apache Kafka itself: broker and controller in one Java process, which ends with the process
+that started it, however that ends.
+
+The directory holds everything, so that a restart has the same data and address:
+
+    data/              Kafka's own files; the cluster id is in data/meta.properties
+    log/broker.log     what the broker logged, at most 4 files of 5 MB
+    log/console.log    what Java itself printed at the last start
+    port               the ports of the last start, used again when they are free
+    lock               held while a broker runs here; names the process that started it
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+
+from evergrid.broker import broker_admin, broker_directory
+from evergrid.broker.class_archive import ClassArchive
+from evergrid.broker.jars import Jars, fetch
+from evergrid.broker.listeners import INTERNAL, Protocol, Security
+from evergrid.broker.loopback_ports import HOST, choose_ports, free_port
+from evergrid.broker.secret_files import write_secret
+from evergrid.config.sasl import Mechanism, login
+from evergrid.config.settings import Connection
+from evergrid.kafka import clients
+from evergrid.model.errors import BrokenPromise, ConfigError
+from evergrid.process import child_process
+from evergrid.process.directory_lock import lock_directory
+from evergrid.process.java import java_command
+
+_START_SECONDS = 90.0  # a few seconds on an idle laptop; a busy one must not fail
+_STOP_SECONDS = 5.0
+_POLL_SECONDS = 0.1
+_ORDERLY = (0, 128 + signal.SIGTERM)
+
+# Without an optimising compiler it starts in half the time. For heavy loads the variable of Kafka's
+# own scripts replaces these options.
+_TUNING = "KAFKA_JVM_PERFORMANCE_OPTS"
+_FAST_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_JAVA_OPTIONS = (
+    "-Xms64m",
+    "-Xmx512m",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-Djava.awt.headless=true",
+    f"-Dlog4j2.configurationFile={broker_directory.LOG_SETTINGS_FILE}",
+)
+
+_SETTINGS = {
+    "process.roles": "broker,controller",
+    "node.id": broker_admin.NODE,
+    "controller.listener.names": "CONTROLLER",
+    "auto.create.topics.enable": "false",
+    "num.partitions": "1",
+    "default.replication.factor": "1",
+    "offsets.topic.replication.factor": "1",
+    "offsets.topic.num.partitions": "4",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "4",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "4",
+    "group.initial.rebalance.delay.ms": "0",
+    "num.network.threads": "2",
+    "num.io.threads": "4",
+    "background.threads": "2",
+    "num.recovery.threads.per.data.dir": "1",
+    # The default of 128 MB would take a quarter of the heap.
+    "log.cleaner.dedupe.buffer.size": "16777216",
+    # After a kill the controller refuses the new broker until the old one's session ends.
+    "broker.session.timeout.ms": "3000",
+    "broker.heartbeat.interval.ms": "500",
+}
+
+
+_PLAINTEXT = "PLAINTEXT"  # the one listener of a broker without security
+
+
+class EmbeddedBroker:
+    """Runs while its `with` block does, and keeps its data in `directory`.
+
+    Without `security` every user of this machine may do everything; with it clients must log in,
+    and may do what the ACLs grant them.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        port: int | None = None,
+        *,
+        security: Security | None = None,
+        extra: Mapping[str, str] | None = None,
+        java: Path | None = None,
+        jars: Jars | None = None,
+        report: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.directory = directory.absolute()
+        self.log_file = self.directory / "log" / "broker.log"
+        self._wanted_port = port
+        self._security = security
+        self._extra = dict(extra or {})
+        self._java = java
+        self._jars = jars
+        self._report = report
+        self._ports: dict[str, int] = {}
+        self._lock: int | None = None
+        self._process: child_process.ChildProcess | None = None
+        self._archive: ClassArchive
+
+    @property
+    def bootstrap(self) -> str:
+        """The address for clients; the same again after a restart."""
+        return self.address(self._names[0])
+
+    def address(self, listener: str) -> str:
+        """The address of the listener of that name."""
+        if not self._ports:
+            raise BrokenPromise(
+                f"the broker in {self.directory} has no address before its first start"
+            )
+        return f"{HOST}:{self._ports[listener]}"
+
+    @property
+    def pid(self) -> int | None:
+        """The Java process, or None while none runs."""
+        return self._process.pid if self._process else None
+
+    def connection(self, name: str = "embedded") -> Connection:
+        """A connection with all rights; to a secured broker it is the administrator's."""
+        if self._security is None:
+            return Connection(name=name, bootstrap=self.bootstrap)
+        account = self._security.administrator
+        options = {"username": account.name, "password": account.password}
+        return Connection(
+            name=name,
+            bootstrap=self.address(INTERNAL),
+            properties={
+                "security.protocol": Protocol.SASL_PLAINTEXT.value,
+                "sasl.mechanism": Mechanism.PLAIN.value,
+                "sasl.jaas.config": login(Mechanism.PLAIN, options),
+            },
+            secrets=frozenset({account.password}),
+        )
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self._security.names if self._security else (_PLAINTEXT,)
+
+    def __enter__(self) -> EmbeddedBroker:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start, and return when the broker answers; ConfigError says why it does not."""
+        if self._process is not None:
+            raise BrokenPromise(f"the broker in {self.directory} was started twice")
+        command = self._command()
+        try:
+            broker_directory.make(self.directory)
+            self._lock = lock_directory(self.directory, "broker")
+            broker_directory.check_space(self.directory)
+            self._start(command)
+        except OSError as error:
+            self.kill()
+            raise ConfigError(
+                f"the broker cannot keep its data in {self.directory} ({error.strerror})",
+                remedy="Choose a folder that you can write to, on a disk with space.",
+            ) from None
+        except BaseException:
+            self.kill()
+            raise
+
+    def _start(self, command: list[str]) -> None:
+        self._ports = self._choose_ports()
+        if not (self.directory / "data").exists():
+            self._format(command)
+        self._write_settings("server.properties", "data")
+        ports = (f"{port}\n" for port in self._ports.values())
+        (self.directory / "port").write_text("".join(ports))
+        log_start = self.log_file.stat().st_size if self.log_file.exists() else 0
+        broker = [*command, *self._archive.writing(), "kafka.Kafka", "server.properties"]
+        self._process = self._run(broker)
+        self._wait_until_ready(log_start)
+        if self._security is not None:
+            mechanisms = self._security.scram_mechanisms()
+            broker_admin.put_accounts(self.connection(), self._security.accounts, mechanisms)
+
+    def stop(self) -> None:
+        """Shut down within seconds, by force if needed; the data stays."""
+        if self._process is not None:
+            code = self._process.stop(_STOP_SECONDS + self._archive.writing_seconds)
+            self._archive.keep(complete=code in _ORDERLY)
+        self._release()
+
+    def kill(self) -> None:
+        """End the broker as a power failure would; `start` continues with what is on disk."""
+        if self._process is not None:
+            self._process.kill()
+            self._archive.keep(complete=False)
+        self._release()
+
+    def _release(self) -> None:
+        self._process = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _command(self) -> list[str]:
+        java = self._java or java_command()
+        jars = self._jars or fetch(self._report)
+        classpath = os.pathsep.join(map(str, jars.broker))
+        more = self._security.java_options if self._security else ()
+        tuning = os.environ.get(_TUNING, _FAST_START).split()
+        self._archive = ClassArchive(java, jars.broker)
+        prepared = self._archive.reading()
+        return [str(java), *_JAVA_OPTIONS, *tuning, *prepared, *more, "-cp", classpath]
+
+    def _choose_ports(self) -> dict[str, int]:
+        file = self.directory / "port"
+        ports = choose_ports(file, len(self._names), self._wanted_port)
+        return dict(zip(self._names, ports, strict=True))
+
+    def _format(self, command: list[str]) -> None:
+        """Create Kafka's data directory, completely or not at all."""
+        shutil.rmtree(self.directory / "data.new", ignore_errors=True)
+        self._write_settings("format.properties", "data.new")
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        tool = [*command, "kafka.tools.StorageTool", "format"]
+        # With an equals sign, because an id may begin with a minus.
+        formatting = self._run([*tool, f"--cluster-id={cluster}", "--config=format.properties"])
+        try:
+            code = formatting.wait(_START_SECONDS)
+        except subprocess.TimeoutExpired:
+            code = 1
+        finally:
+            formatting.kill()
+        if code != 0:
+            raise self._start_error("could not format its data directory", 0)
+        (self.directory / "data.new").rename(self.directory / "data")
+
+    def _write_settings(self, name: str, data: str) -> None:
+        controller = free_port(apart_from=self._ports.values())
+        settings = _SETTINGS | self._listener_settings(controller)
+        settings |= {
+            "controller.quorum.voters": f"{broker_admin.NODE}@{HOST}:{controller}",
+            # Relative to the directory it runs in: Kafka would split a path at its commas.
+            "log.dirs": data,
+            **self._extra,
+        }
+        write_secret(self.directory / name, broker_directory.java_properties(settings))
+
+    def _listener_settings(self, controller: int) -> dict[str, str]:
+        if self._security is not None:
+            return self._security.settings(self._ports, controller)
+        broker = f"{_PLAINTEXT}://{self.bootstrap}"
+        return {
+            "listeners": f"{broker},CONTROLLER://{HOST}:{controller}",
+            "advertised.listeners": broker,
+            "listener.security.protocol.map": f"CONTROLLER:PLAINTEXT,{_PLAINTEXT}:PLAINTEXT",
+        }
+
+    def _run(self, command: list[str]) -> child_process.ChildProcess:
+        assert self._lock is not None
+        console = self.directory / "log" / "console.log"
+        with console.open("wb") as output:
+            return child_process.start(
+                command, output, cwd=self.directory, grace=_STOP_SECONDS, hold=(self._lock,)
+            )
+
+    def _wait_until_ready(self, log_start: int) -> None:
+        assert self._process is not None
+        admin = clients.admin(self.connection(), **{"reconnect.backoff.ms": 100, "log_level": 0})
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                raise self._start_error("died while starting", log_start)
+            with contextlib.suppress(KafkaException):
+                metadata = admin.list_topics(timeout=1.0)
+                # Another broker could have taken the port meanwhile.
+                ours = str(metadata.cluster_id) == broker_directory.cluster_id(self.directory)
+                if ours and metadata.brokers:
+                    return
+            time.sleep(_POLL_SECONDS)
+        raise self._start_error(f"did not answer within {_START_SECONDS:.0f} s", log_start)
+
+    def _start_error(self, how: str, log_start: int) -> ConfigError:
+        reason = broker_directory.last_failure(self.directory, log_start)
+        return ConfigError(
+            f"the Kafka broker {how}: {reason}",
+            where=str(self.directory),
+            remedy=f"See {self.log_file} and console.log beside it.",
+        )

@@ -1,0 +1,300 @@
+"""Fetch the Java libraries of Spark's Kafka connector and of the broker, once per user.
+
+The Ivy that PySpark contains fetches them, so nobody needs a build tool, and no address is written
+here. `ivy.xml` names the libraries, `jars.lock` the SHA-256 that each file must have.
+
+1. Jars are in `<cache>/jars-<hash of ivy.xml and jars.lock>`: a release with other versions never
+   disturbs one that runs.
+2. Ivy fills a temporary folder beside it, each file is compared with the lock, a stamp
+   with the sizes is written, and only then is the folder renamed into place.
+3. A lock file lets one process fetch while the others wait for its result.
+4. Later starts compare existence and size with the stamp, not 50 MB of hashes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import os
+import re
+import select
+import shutil
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from evergrid.model.errors import ConfigError, EvergridError
+from evergrid.process import child_process
+from evergrid.process.java import java_command
+
+IVY_FILE = Path(__file__).with_name("ivy.xml")
+LOCK_FILE = Path(__file__).with_name("jars.lock")
+
+_FETCH_SECONDS = 900.0  # 50 MB over a slow line; Ivy itself never gives up
+_SILENT_SECONDS = 120.0  # Ivy prints while bytes arrive; silence means that none do
+_ATTEMPTS = 3  # of a network that gives some files and refuses others
+_STAMP = "verified"
+_LOG = "fetch.log"
+
+_FOUND = re.compile(r"^\s*found \S+ in ", re.MULTILINE)
+_DOWNLOADED = re.compile(r"^\s*\[SUCCESSFUL ]", re.MULTILINE)
+_MISSING = re.compile(r"(?:module not found: |\[NOT FOUND  ] |\[FAILED     ] )(\S+)")
+
+Report = Callable[[str], None]
+
+
+class Jars(msgspec.Struct, frozen=True):
+    """Verified jars on this machine: the connector's for Spark, and a whole broker."""
+
+    spark: tuple[Path, ...]
+    broker: tuple[Path, ...]
+
+
+def cache_dir() -> Path:
+    """Where this user's jars are kept: EVERGRID_CACHE, or the usual place for caches."""
+    if chosen := os.environ.get("EVERGRID_CACHE"):
+        return Path(chosen).expanduser().absolute()
+    if caches := os.environ.get("XDG_CACHE_HOME"):
+        return Path(caches) / "evergrid"
+    return Path.home() / ".cache" / "evergrid"
+
+
+def fetch(report: Report = lambda _: None) -> Jars:
+    """The jars, fetched first if this user has none; instant when they are there."""
+    lock = read_lock(LOCK_FILE.read_text())
+    wanted = hashlib.sha256(IVY_FILE.read_bytes() + LOCK_FILE.read_bytes()).hexdigest()[:16]
+    folder = cache_dir() / f"jars-{wanted}"
+    if os.pathsep in str(folder):
+        raise ConfigError(
+            f"Java cannot use libraries in {folder}: its path has a '{os.pathsep}' in it",
+            remedy="Set EVERGRID_CACHE to another folder.",
+        )
+    if not _is_complete(folder, lock):
+        with _exclusive(folder.parent, report):
+            if not _is_complete(folder, lock):
+                _fill(folder, lock, report)
+    return Jars(spark=_paths(folder, lock, "spark"), broker=_paths(folder, lock, "broker"))
+
+
+def read_lock(text: str) -> dict[str, str]:
+    """`<set>/<file name>` → SHA-256, from the format of the `sha256sum` command."""
+    return {name: digest for digest, name in (line.split() for line in text.splitlines())}
+
+
+def write_lock(folder: Path) -> str:
+    """The lock that fits the jars in `folder`, in the format that `read_lock` reads."""
+    names = sorted(str(path.relative_to(folder)) for path in folder.glob("*/*.jar"))
+    return "".join(f"{_digest(folder / name)}  {name}\n" for name in names)
+
+
+def verify(folder: Path, lock: Mapping[str, str]) -> None:
+    """ConfigError naming the first jar that is missing, too much, or not the locked one."""
+    found = read_lock(write_lock(folder))
+    for name in sorted(found.keys() | lock.keys()):
+        if found.get(name) == lock.get(name):
+            continue
+        problem = "is not the file that Evergrid was tested with: its SHA-256 differs"
+        if name not in found:
+            problem = "was not fetched"
+        elif name not in lock:
+            problem = f"was fetched, but {LOCK_FILE.name} does not name it"
+        raise ConfigError(
+            f"the Java library {name} {problem}",
+            remedy="Nothing was kept. Try again; if it stays so, the mirror or proxy that "
+            "libraries come through changes files: ask who runs it, or use another.",
+        )
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _paths(folder: Path, lock: Mapping[str, str], conf: str) -> tuple[Path, ...]:
+    return tuple(folder / name for name in sorted(lock) if name.startswith(f"{conf}/"))
+
+
+def _is_complete(folder: Path, lock: Mapping[str, str]) -> bool:
+    try:
+        sizes = dict(line.split() for line in (folder / _STAMP).read_text().splitlines())
+        return sizes.keys() == lock.keys() and all(
+            (folder / name).stat().st_size == int(size) for name, size in sizes.items()
+        )
+    except (OSError, ValueError):
+        return False
+
+
+@contextlib.contextmanager
+def _exclusive(cache: Path, report: Report) -> Iterator[None]:
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with (cache / "fetching.lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                report("Another Evergrid is fetching the Java libraries; waiting for it …")
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise ConfigError(
+            f"cannot keep Java libraries in {cache} ({error.strerror})",
+            remedy="Free some space, or set EVERGRID_CACHE to a folder you can write to.",
+        ) from error
+
+
+def _fill(folder: Path, lock: Mapping[str, str], report: Report) -> None:
+    for left_by_a_crash in folder.parent.glob("fetching-*"):
+        shutil.rmtree(left_by_a_crash, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="fetching-") as name:
+        fresh = Path(name) / "jars"
+        _fetch_into(fresh, Path(name) / "ivy", folder.parent / _LOG, report)
+        verify(fresh, lock)
+        sizes = "".join(f"{jar} {(fresh / jar).stat().st_size}\n" for jar in lock)
+        (fresh / _STAMP).write_text(sizes)
+        shutil.rmtree(folder, ignore_errors=True)  # there only if someone damaged it
+        fresh.rename(folder)
+    report(f"Java libraries are in {folder}")
+
+
+def _fetch_into(fresh: Path, ivy_cache: Path, log: Path, report: Report) -> None:
+    """Run Ivy, and again while it finds at least some of the libraries."""
+    report("Fetching 50 MB of Java libraries (once) …")
+    command = _ivy_command(fresh, ivy_cache)
+    deadline = time.monotonic() + _FETCH_SECONDS
+    output = ""
+    for _ in range(_ATTEMPTS):
+        code, output = _run(command, deadline, report)
+        if code == 0:
+            return
+        if not _FOUND.search(output):
+            break
+        report("Some libraries are missing; trying again …")
+    log.write_text(output)
+    missing = _MISSING.search(output)
+    raise ConfigError(
+        "the Java libraries could not be fetched"
+        + (f" (first missing: {missing[1]})" if missing else ""),
+        remedy="Check the network. Behind a proxy set HTTPS_PROXY; to use a mirror set "
+        "EVERGRID_IVY_SETTINGS to an ivysettings.xml that names it. "
+        f"Ivy's output is in {log}.",
+    )
+
+
+def _ivy_command(fresh: Path, ivy_cache: Path) -> list[str]:
+    settings = os.environ.get("EVERGRID_IVY_SETTINGS", "")
+    if settings and not Path(settings).is_file():
+        raise ConfigError(
+            f"EVERGRID_IVY_SETTINGS is {settings}, but there is no such file",
+            remedy="Set it to an ivysettings.xml, or unset it.",
+        )
+    return [
+        str(java_command()),
+        "-Dsun.net.client.defaultConnectTimeout=20000",
+        "-Dsun.net.client.defaultReadTimeout=60000",
+        *proxy_options(urllib.request.getproxies()),
+        *("-jar", str(spark_jar("ivy-*.jar")), "-ivy", str(IVY_FILE), "-cache", str(ivy_cache)),
+        *(("-settings", settings) if settings else ()),
+        *("-retrieve", f"{fresh}/[conf]/[artifact]-[revision].[ext]"),
+        # Some jars are published as OSGi bundles; without that word they are left out.
+        *("-types", "jar", "bundle"),
+    ]
+
+
+def proxy_options(proxies: Mapping[str, str]) -> list[str]:
+    """Java's options for the proxies of the environment, which Java does not read itself."""
+    options = []
+    for scheme in ("http", "https"):
+        address = urllib.parse.urlsplit(proxies.get(scheme, ""))
+        if address.hostname:
+            options.append(f"-D{scheme}.proxyHost={address.hostname}")
+            options.append(f"-D{scheme}.proxyPort={address.port or 80}")
+    if direct := [host.strip() for host in proxies.get("no", "").split(",") if host.strip()]:
+        patterns = (f"*{host}" if host.startswith(".") else host for host in direct)
+        options.append(f"-Dhttp.nonProxyHosts={'|'.join(patterns)}")
+    return options
+
+
+def spark_jar(pattern: str) -> Path:
+    """A jar of PySpark's own, by its file name."""
+    # Found without importing pyspark, which takes its time and which only the pipeline may do.
+    spec = importlib.util.find_spec("pyspark")
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        for jar in sorted(Path(place, "jars").glob(pattern)):
+            return jar
+    raise ConfigError(
+        "PySpark is not installed in this Python",
+        where=sys.executable,
+        remedy="Install Evergrid with its dependencies: pip install evergrid",
+    )
+
+
+def _run(command: Sequence[str], deadline: float, report: Report) -> tuple[int, str]:
+    """Run Ivy within the time limits; return its exit code and its output."""
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb", buffering=0) as output:
+        try:
+            ivy = child_process.start(command, stdout=writer)
+        finally:
+            os.close(writer)
+        said = b""
+        shown = ""
+        while True:
+            patience = min(_SILENT_SECONDS, deadline - time.monotonic())
+            if not select.select([output], [], [], max(patience, 0.0))[0]:
+                ivy.kill()
+                return 1, said.decode(errors="replace") + "\n(stopped: no answer in time)\n"
+            piece = output.read(65536)
+            if not piece:
+                return ivy.stop(), said.decode(errors="replace")
+            said += piece
+            line = _progress(said.decode(errors="replace"))
+            if line != shown:
+                shown = line
+                report(line)
+
+
+def _progress(said: str) -> str:
+    if downloaded := len(_DOWNLOADED.findall(said)) // 10 * 10:
+        return f"{downloaded} Java libraries downloaded …"
+    if found := len(_FOUND.findall(said)) // 10 * 10:
+        return f"{found} Java libraries found …"
+    return ""
+
+
+def _relock(report: Report) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        fresh = Path(name) / "jars"
+        _fetch_into(fresh, Path(name) / "ivy", Path.cwd() / _LOG, report)
+        LOCK_FILE.write_text(write_lock(fresh))
+    report(f"wrote {LOCK_FILE}")
+
+
+def _main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m evergrid.broker.jars", description=fetch.__doc__
+    )
+    parser.add_argument("--relock", action="store_true", help="fetch, and write jars.lock anew")
+    relock = parser.parse_args().relock
+
+    def report(line: str) -> None:
+        sys.stderr.write(f"{line}\n")
+
+    try:
+        _relock(report) if relock else fetch(report)
+    except EvergridError as error:
+        report(str(error))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

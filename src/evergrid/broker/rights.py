@@ -1,0 +1,157 @@
+"""The rights that Evergrid needs on a cluster with ACLs, and commands to grant them.
+
+The documentation and the embedded broker use the same list, so the tests prove that it is enough.
+"""
+
+from __future__ import annotations
+
+import enum
+import shlex
+from collections.abc import Iterable
+from typing import TypeVar
+
+import msgspec
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from evergrid.config.settings import Connection
+from evergrid.kafka import clients
+
+_REQUEST_SECONDS = 20.0
+_ANY_HOST = "*"
+_Acl = TypeVar("_Acl", AclBinding, AclBindingFilter)
+
+
+class Kind(enum.Enum):
+    """What a right is about."""
+
+    TOPIC = "topic"
+    GROUP = "group"
+
+
+class Operation(enum.Enum):
+    """An operation; the value is its name in `kafka-acls`."""
+
+    READ = "Read"
+    WRITE = "Write"
+    CREATE = "Create"
+    DELETE = "Delete"
+    DESCRIBE = "Describe"
+
+
+class Right(msgspec.Struct, frozen=True):
+    """Operations on a topic or group of that name, or on all whose names begin with it."""
+
+    name: str
+    operations: tuple[Operation, ...]
+    prefixed: bool = False
+    kind: Kind = Kind.TOPIC
+
+
+# Nothing is committed to a group: Evergrid keeps its own positions. But a consumer of librdkafka
+# asks for the coordinator of its group all the same, and stops when that is refused.
+_GROUP = Right("evergrid", (Operation.DESCRIBE,), kind=Kind.GROUP)
+
+
+class RequiredRights(msgspec.Struct, frozen=True):
+    """The rights of one installation, for its sources, its control topic and its own topics."""
+
+    sources: tuple[str, ...]
+    prefix: str
+    control: str = "evergrid-control"
+
+    def pipeline(self) -> tuple[Right, ...]:
+        """Read the sources and the control topic; create, use and delete our own topics."""
+        op = Operation
+        return (
+            *(Right(topic, (op.READ, op.DESCRIBE)) for topic in self.sources),
+            Right(self.control, (op.READ, op.DESCRIBE, op.CREATE)),
+            Right(
+                f"{self.prefix}.",
+                (op.READ, op.WRITE, op.CREATE, op.DELETE, op.DESCRIBE),
+                prefixed=True,
+            ),
+            _GROUP,
+        )
+
+    def gateway(self) -> tuple[Right, ...]:
+        """Read our own topics; write control messages for keys that may send them."""
+        op = Operation
+        return (
+            Right(f"{self.prefix}.", (op.READ, op.DESCRIBE), prefixed=True),
+            Right(self.control, (op.WRITE, op.DESCRIBE)),
+            _GROUP,
+        )
+
+    def whole(self) -> tuple[Right, ...]:
+        """Both, for one user that runs everything."""
+        found: dict[tuple[str, bool, Kind], dict[Operation, None]] = {}
+        for right in (*self.pipeline(), *self.gateway()):
+            operations = found.setdefault((right.name, right.prefixed, right.kind), {})
+            operations |= dict.fromkeys(right.operations)
+        return tuple(
+            Right(name, tuple(operations), prefixed, kind)
+            for (name, prefixed, kind), operations in found.items()
+        )
+
+
+def producer_rights(topics: Iterable[str]) -> tuple[Right, ...]:
+    """The rights of a producer for these topics."""
+    return tuple(Right(topic, (Operation.WRITE, Operation.DESCRIBE)) for topic in topics)
+
+
+def grant(administration: Connection, principal: str, rights: Iterable[Right]) -> None:
+    """Grant these rights; others stay as they are."""
+    admin = clients.admin(administration)  # kept: without it the answers never come
+    answers = admin.create_acls(
+        _acls(AclBinding, principal, rights), request_timeout=_REQUEST_SECONDS
+    )
+    clients.wait_for(answers, administration, f"grant rights to {principal}")
+
+
+def revoke(administration: Connection, principal: str, rights: Iterable[Right]) -> None:
+    """Take these rights away; one that was not granted is no error."""
+    admin = clients.admin(administration)
+    answers = admin.delete_acls(
+        _acls(AclBindingFilter, principal, rights), request_timeout=_REQUEST_SECONDS
+    )
+    clients.wait_for(answers, administration, f"take rights from {principal}")
+
+
+def commands(principal: str, rights: Iterable[Right]) -> tuple[str, ...]:
+    """The commands of Kafka's own tool that grant these rights."""
+    return tuple(_command(principal, right) for right in rights)
+
+
+def _command(principal: str, right: Right) -> str:
+    words = ["kafka-acls", "--bootstrap-server", "$BROKER", "--command-config", "admin.properties"]
+    asked = ["--add", "--allow-principal", principal]
+    for operation in right.operations:
+        asked += ["--operation", operation.value]
+    asked += [f"--{right.kind.value}", right.name]
+    if right.prefixed:
+        asked += ["--resource-pattern-type", "prefixed"]
+    return f"{' '.join(words)} {shlex.join(asked)}"
+
+
+def _acls(kind: type[_Acl], principal: str, rights: Iterable[Right]) -> list[_Acl]:
+    """The ACLs for these rights, or the filters that match them."""
+    return [
+        kind(
+            ResourceType[right.kind.name],
+            right.name,
+            ResourcePatternType.PREFIXED if right.prefixed else ResourcePatternType.LITERAL,
+            principal,
+            _ANY_HOST,
+            AclOperation[operation.name],
+            AclPermissionType.ALLOW,
+        )
+        for right in rights
+        for operation in right.operations
+    ]

@@ -1,0 +1,207 @@
+"""A broker with Kafka's own security, for the demo and the tests: TLS, logins, tokens, ACLs.
+
+All secrets are new at each start of the program. They are in its directory, and only their owner
+may read them:
+
+    ca.pem             the authority that signed the broker's certificate
+    server/            certificates and keys of the broker's listeners and the token endpoint
+    NAME.pem           certificate and key of the account NAME
+    NAME.password      its password, which is also its secret at the token endpoint
+    broker/            the broker's own files, unless they are kept elsewhere
+    token-port         the token endpoint's port at the last start
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import ssl
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from evergrid.broker import broker_admin, kafka_section
+from evergrid.broker.certificate_authority import CertificateAuthority, IssuedCertificate, make_key
+from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.broker.jars import Jars
+from evergrid.broker.kafka_section import Credentials, KafkaSection
+from evergrid.broker.listeners import Account, Listener, Security
+from evergrid.broker.loopback_ports import choose_ports
+from evergrid.broker.secret_files import write_secret
+from evergrid.broker.token_endpoint import TokenEndpoint
+from evergrid.config.sasl import Mechanism
+from evergrid.config.secrets import SecretReader
+from evergrid.config.settings import ClientProperties, Connection, ConnectionTemplate
+from evergrid.model.errors import BrokenPromise, LinkError
+
+ADMINISTRATOR = "evergrid-administrator"
+_PASSWORD_BYTES = 24
+# Each of the broker's network threads reloads for itself, and they take connections in turn.
+_CONNECTIONS = 8
+_RELOAD_SECONDS = 20.0
+_POLL_SECONDS = 0.05
+
+
+class SecuredBroker:
+    """Runs while its `with` block does; `names` are the accounts, without any rights at first.
+
+    An account has the same name whichever way it logs in, so that the same ACLs apply.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        listeners: Sequence[Listener],
+        names: Sequence[str] = ("evergrid",),
+        port: int | None = None,
+        *,
+        data: Path | None = None,
+        extra: Mapping[str, str] | None = None,
+        jars: Jars | None = None,
+        report: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        if ADMINISTRATOR in names:
+            raise BrokenPromise(f"{ADMINISTRATOR} has all rights and cannot be an account")
+        self.directory = directory.absolute()
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.listeners = tuple(listeners)
+        self.authority = CertificateAuthority()
+        self.ca = self.authority.write(self.directory / "ca.pem")
+        self.accounts = {name: self._account(name) for name in names}
+        self._key = make_key()
+        self.tokens = self._endpoint()
+        self._security = Security(
+            listeners=self.listeners,
+            administrator=Account(ADMINISTRATOR, _password()),
+            accounts=tuple(self.accounts.values()),
+            authority=self.ca,
+            certificates=self.directory / "server",
+            issuer=self.tokens.described if self.tokens else None,
+        )
+        for listener in self.listeners:
+            if listener.protocol.is_encrypted:
+                self._certify(self._security.certificate(listener))
+        self.broker = EmbeddedBroker(
+            data or self.directory / "broker",
+            port,
+            security=self._security,
+            extra=extra,
+            jars=jars,
+            report=report,
+        )
+
+    def __enter__(self) -> SecuredBroker:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start, and return when the broker answers and has all accounts."""
+        if self.tokens is not None:
+            self.tokens.start()  # first, because the broker fetches its keys
+        try:
+            self.broker.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        self.broker.stop()
+        if self.tokens is not None:
+            self.tokens.stop()
+
+    def section(self, listener: Listener, name: str = "evergrid") -> KafkaSection:
+        """The `kafka` section of a configuration for the account `name`, without secrets."""
+        return kafka_section.kafka_section(
+            listener, self.broker.address(listener.name), self._credentials(name)
+        )
+
+    def connection(
+        self, listener: Listener, name: str = "evergrid", *, called: str = "secured"
+    ) -> Connection:
+        """The connection that this section configures."""
+        found = self.section(listener, name)
+        secrets = SecretReader(os.environ, self.directory)
+        template = ConnectionTemplate(secrets, found.bootstrap, ClientProperties(found.properties))
+        return Connection.of(called, template)
+
+    def administration(self) -> Connection:
+        """A connection with all rights."""
+        return self.broker.connection("administrator")
+
+    def set_password(self, name: str, password: str | None = None) -> Account:
+        """Change a password for SCRAM and at the token endpoint; its file follows.
+
+        The accounts of PLAIN are in the broker's settings: a password there does not change.
+        """
+        account = Account(name, password or _password())
+        mechanisms = self._security.scram_mechanisms()
+        broker_admin.put_accounts(self.administration(), [account], mechanisms)
+        if self.tokens is not None:
+            self.tokens.secrets[name] = account.password
+        write_secret(self._credentials(name).password, account.password)
+        self.accounts[name] = account
+        return account
+
+    def certify(self, listener: Listener, until: datetime | None = None) -> None:
+        """Give a listener a new certificate, valid until then; open connections stay.
+
+        Returns when a running broker uses it for new connections.
+        """
+        file = self._security.certificate(listener)
+        new = self._certify(file, until).pem
+        if self.broker.pid is None:
+            return
+        setting = self._security.certificate_setting(listener)
+        broker_admin.reload_file(self.administration(), setting, file)
+        host, _, port = self.broker.address(listener.name).partition(":")
+        deadline = time.monotonic() + _RELOAD_SECONDS
+        address = host, int(port)
+        while any(ssl.get_server_certificate(address) != new for _ in range(_CONNECTIONS)):
+            if time.monotonic() > deadline:
+                raise LinkError(
+                    f"the listener {listener.name} still uses its old certificate",
+                    where=f"{host}:{port}",
+                    remedy=f"See why in {self.broker.log_file}.",
+                )
+            time.sleep(_POLL_SECONDS)
+
+    def _certify(self, file: Path, until: datetime | None = None) -> IssuedCertificate:
+        file.parent.mkdir(exist_ok=True)
+        certificate = self.authority.server(until, self._key)
+        certificate.write(file)
+        return certificate
+
+    def _credentials(self, name: str) -> Credentials:
+        return Credentials(
+            name=name,
+            password=self.directory / f"{name}.password",
+            certificate=self.directory / f"{name}.pem",
+            authority=self.ca,
+            token_url=self.tokens.url if self.tokens else "",
+        )
+
+    def _account(self, name: str) -> Account:
+        account = Account(name, _password())
+        write_secret(self.directory / f"{name}.password", account.password)
+        if any(listener.client_certificates for listener in self.listeners):
+            self.authority.client(name).write(self.directory / f"{name}.pem")
+        return account
+
+    def _endpoint(self) -> TokenEndpoint | None:
+        if all(listener.mechanism is not Mechanism.OAUTHBEARER for listener in self.listeners):
+            return None
+        file = self.directory / "token-port"
+        (port,) = choose_ports(file, 1)
+        file.write_text(f"{port}\n")
+        known = {account.name: account.password for account in self.accounts.values()}
+        certificate = self.directory / "server" / "tokens.pem"
+        self._certify(certificate)
+        return TokenEndpoint(certificate, port, known)
+
+
+def _password() -> str:
+    return secrets.token_urlsafe(_PASSWORD_BYTES)

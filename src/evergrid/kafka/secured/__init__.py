@@ -1,1 +1,0 @@
-"""A secured cluster of our own: certificates, tokens, listeners; for the demo and for tests."""

@@ -1,0 +1,68 @@
+"""Classes that are prepared: by the first broker, for the next ones, and never a hindrance."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from evergrid.broker import jars
+from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.broker.jars import Jars
+
+# Java ends at once when it has a file of classes and cannot use it.
+ONLY_WITH_IT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:on"
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Jars:
+    """The same jars in a folder where nobody has run a broker yet."""
+    (tmp_path / "jars").mkdir()
+    links = []
+    for jar in (found := jars.fetch()).broker:
+        links.append(tmp_path / "jars" / jar.name)
+        links[-1].symlink_to(jar)
+    return msgspec.structs.replace(found, broker=tuple(links))
+
+
+def prepared(own: Jars) -> list[Path]:
+    return [file for file in own.broker[0].parent.iterdir() if file.name.startswith("classes-")]
+
+
+def test_the_first_that_stops_in_order_prepares_what_the_next_start_with(
+    own: Jars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker = EmbeddedBroker(tmp_path / "kafka", jars=own)
+    broker.start()
+    broker.kill()
+    assert prepared(own) == [], "nobody knows how much of it was written"
+    broker.start()
+    broker.stop()
+    (file,) = prepared(own)
+    monkeypatch.setenv("KAFKA_JVM_PERFORMANCE_OPTS", ONLY_WITH_IT)
+    with broker:
+        assert broker.pid
+    assert prepared(own) == [file]
+
+    # One that was cut short would crash Java.
+    whole = file.stat().st_size
+    file.chmod(0o600)
+    os.truncate(file, whole // 2)
+    monkeypatch.delenv("KAFKA_JVM_PERFORMANCE_OPTS")
+    with broker:
+        assert prepared(own) == []
+    (again,) = prepared(own)
+    assert again.stat().st_size > whole // 2
+
+
+def test_what_java_does_not_understand_hinders_nobody(own: Jars, tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path / "kafka", jars=own):
+        pass
+    (file,) = prepared(own)
+    size = file.stat().st_size
+    file.unlink()
+    file.write_bytes(bytes(size))
+    with EmbeddedBroker(tmp_path / "kafka", jars=own) as broker:
+        assert broker.pid
