@@ -13,8 +13,8 @@ from types import TracebackType
 from bench.stage import environment
 from bench.usage import Usage, usage
 from evergrid.config import load
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.access_key import Key, hashed, new_secret
+from evergrid.gateway.access.key_file import add_key
 from evergrid.model.errors import LinkError
 from evergrid.testing.processes import EvergridProcess
 

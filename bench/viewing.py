@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bench.joined import KEYS, JoinedRows, joined_table, start_for
 from bench.load import now_us
-from evergrid.gateway.tables.hub import Hub, Pace
-from evergrid.gateway.tables.pane import Moment
+from evergrid.gateway.engine.hub import Hub, Pace
+from evergrid.gateway.engine.shared_window import Moment
 from evergrid.store.table import TableStore
 from evergrid.views.query import Filter, Op, OrderBy, Query, Window
 

@@ -6,8 +6,8 @@ import datetime
 
 from playwright.sync_api import Page, Route, expect
 
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.access_key import Key, hashed, new_secret
+from evergrid.gateway.access.key_file import add_key
 from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.testing.gateway import LocalGateway
 from evergrid.testing.proxy import FaultProxy

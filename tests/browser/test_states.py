@@ -7,7 +7,7 @@ import time
 
 from playwright.sync_api import expect
 
-from evergrid.gateway.tables.hub import Condition
+from evergrid.gateway.engine.hub import Condition
 from evergrid.protocol.messages import Live
 from evergrid.testing.gateway import LocalGateway
 from evergrid.testing.proxy import FaultProxy

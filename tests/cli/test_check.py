@@ -14,8 +14,8 @@ from tests.certificates import self_signed
 
 from evergrid.config import load
 from evergrid.config.settings import Tls
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.access_key import Key, hashed, new_secret
+from evergrid.gateway.access.key_file import add_key
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.certificates import read_certificate

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.gateway.entry.keyfile import read_keys
-from evergrid.gateway.entry.keys import Key, Keys
+from evergrid.gateway.access.key_file import read_keys
+from evergrid.gateway.access.key_registry import Key, Keys
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -16,8 +16,8 @@ import yaml
 from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Gap
 from evergrid.config import load
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.access_key import Key, hashed, new_secret
+from evergrid.gateway.access.key_file import add_key
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.model.control import Verdict
 from evergrid.model.generation import Generation, State, TableTopic

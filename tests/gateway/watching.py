@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from evergrid.client.picture import Picture, painted
-from evergrid.gateway.live.outlet import Outlet
-from evergrid.gateway.tables.deliveries import Published, Refused, Resumed, Told
-from evergrid.gateway.tables.hub import Condition, Hub, Pace
-from evergrid.gateway.tables.pane import Moment
+from evergrid.gateway.engine.deliveries import Published, Refused, Resumed, Told
+from evergrid.gateway.engine.hub import Condition, Hub, Pace
+from evergrid.gateway.engine.shared_window import Moment
+from evergrid.gateway.live.send_queue import Outlet
 from evergrid.model.table import Column, Table
 from evergrid.model.types import TEXT
 from evergrid.protocol import frames

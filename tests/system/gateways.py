@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.access_key import Key, hashed, new_secret
+from evergrid.gateway.access.key_file import add_key
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.tables import wait_for
 from evergrid.testing.world import World

@@ -23,8 +23,8 @@ from evergrid.cli.trials import Finding, Trials
 from evergrid.config import load
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection, Kafka
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.access_key import Key, hashed, new_secret
+from evergrid.gateway.access.key_file import add_key
 from evergrid.kafka import jars, topics
 from evergrid.kafka.probe import reach
 from evergrid.kafka.rights import Operation, Right, grant, revoke

@@ -10,9 +10,9 @@ from pathlib import Path
 from evergrid.cli.surroundings import check_disk, check_memory
 from evergrid.cli.trials import BOTH, Finding, Part, Parts, Trials, finding
 from evergrid.config.settings import Gateway, Settings, Tls
-from evergrid.gateway.entry.certificate import Certificate
-from evergrid.gateway.entry.door import check_binding
-from evergrid.gateway.entry.keyfile import read_keys
+from evergrid.gateway.access.key_file import read_keys
+from evergrid.gateway.access.origin_policy import check_binding
+from evergrid.gateway.access.server_certificate import Certificate
 from evergrid.kafka import jars
 from evergrid.kafka.certificates import read_certificate
 from evergrid.kafka.java import java_command

@@ -12,7 +12,7 @@ from evergrid.cli.manners import Stopped, end_soon
 from evergrid.config.settings import Settings
 
 if TYPE_CHECKING:
-    from evergrid.gateway.tables.engine import Engine
+    from evergrid.gateway.engine.threaded_engine import Engine
 
 HELP = "serve the tables live, over WebSocket and HTTP"
 
@@ -32,10 +32,10 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
 async def _serve(settings: Settings) -> None:
     # Arrow and the web server take a moment to import, which --help need not wait for.
     from evergrid.changelog.asking import ControlTopic
-    from evergrid.gateway.entry.door import check_binding
-    from evergrid.gateway.entry.keys import Keys
+    from evergrid.gateway.access.key_registry import Keys
+    from evergrid.gateway.access.origin_policy import check_binding
+    from evergrid.gateway.engine.threaded_engine import Engine
     from evergrid.gateway.server import serve
-    from evergrid.gateway.tables.engine import Engine
 
     gateway = settings.gateway
     check_binding(gateway)

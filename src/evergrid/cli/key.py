@@ -11,8 +11,8 @@ from pathlib import Path
 from evergrid.cli.arguments import reader
 from evergrid.config.settings import Settings
 from evergrid.config.values import SECONDS, duration
-from evergrid.gateway.entry.key import EVERY_TABLE, Key, make_key
-from evergrid.gateway.entry.keyfile import NAME, PATTERN, add_key, read_keys, remove_key
+from evergrid.gateway.access.access_key import EVERY_TABLE, Key, make_key
+from evergrid.gateway.access.key_file import NAME, PATTERN, add_key, read_keys, remove_key
 
 HELP = "make, list and remove the keys that open a gateway"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from evergrid.config.settings import Settings
-from evergrid.gateway.entry.keys import Keys
+from evergrid.gateway.access.key_registry import Keys
 from evergrid.kafka import leash
 from evergrid.kafka.restarts import Restarts
 from evergrid.model.errors import ConfigError

@@ -16,8 +16,8 @@ from evergrid.demo.producer import EventProducer
 from evergrid.demo.scene import Scene
 from evergrid.demo.watcher import Watcher
 from evergrid.demo.watches import GatewayWatch, PipelineWatch
-from evergrid.gateway.entry.key import make_key
-from evergrid.gateway.entry.keyfile import add_key, remove_key
+from evergrid.gateway.access.access_key import make_key
+from evergrid.gateway.access.key_file import add_key, remove_key
 from evergrid.kafka import jars
 from evergrid.kafka.folder import take_lock
 from evergrid.kafka.secured.files import write_secret

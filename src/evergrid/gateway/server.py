@@ -11,15 +11,15 @@ from pathlib import Path
 from aiohttp import web
 
 from evergrid.config.settings import Gateway, GatewayLimits
-from evergrid.gateway.entry.certificate import Certificate
-from evergrid.gateway.entry.door import check_binding
-from evergrid.gateway.entry.gate import Say
-from evergrid.gateway.entry.threshold import Reception, Threshold
-from evergrid.gateway.house import Engine, House
+from evergrid.gateway.access.auth_middleware import Say
+from evergrid.gateway.access.connection_limiter import Reception, Threshold
+from evergrid.gateway.access.origin_policy import check_binding
+from evergrid.gateway.access.server_certificate import Certificate
+from evergrid.gateway.app import Engine, House
 from evergrid.gateway.http.assets import FOLDER, load
-from evergrid.gateway.http.control import ControlTopic
-from evergrid.gateway.http.pulse import measure
-from evergrid.gateway.live.place import KeyFinder
+from evergrid.gateway.http.control_endpoint import ControlTopic
+from evergrid.gateway.http.loop_delay import measure
+from evergrid.gateway.live.session_context import KeyFinder
 from evergrid.model.errors import BrokenPromise, ConfigError
 
 BACKLOG = 1024

@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from evergrid.changelog.batches import RowReader
 from evergrid.changelog.manifest import Gap, Manifest
-from evergrid.gateway.tables.deliveries import Deliver, Load, TableInfo, Ticket
-from evergrid.gateway.tables.export import Export
-from evergrid.gateway.tables.hub import Condition, Hub, Pace
-from evergrid.gateway.tables.pane import Moment
-from evergrid.gateway.tables.pipeline import PipelineInfo, pipeline_info
+from evergrid.gateway.engine.deliveries import Deliver, Load, TableInfo, Ticket
+from evergrid.gateway.engine.export import Export
+from evergrid.gateway.engine.hub import Condition, Hub, Pace
+from evergrid.gateway.engine.pipeline_health import PipelineInfo, pipeline_info
+from evergrid.gateway.engine.shared_window import Moment
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live, Resume
 from evergrid.store.table import Applied, TableStore

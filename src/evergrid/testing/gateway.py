@@ -19,13 +19,13 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from evergrid.config.settings import Gateway, GatewayLimits, Tls
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key, remove_key
-from evergrid.gateway.entry.keys import Keys
+from evergrid.gateway.access.access_key import Key, hashed, new_secret
+from evergrid.gateway.access.key_file import add_key, remove_key
+from evergrid.gateway.access.key_registry import Keys
+from evergrid.gateway.engine.hub import Condition
 from evergrid.gateway.http.assets import FOLDER
-from evergrid.gateway.http.control import ControlTopic
+from evergrid.gateway.http.control_endpoint import ControlTopic
 from evergrid.gateway.server import Running, serve
-from evergrid.gateway.tables.hub import Condition
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
 from evergrid.testing.control import Handed, LocalControl

@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 
 from evergrid.changelog.manifest import Gap
-from evergrid.gateway.http.counts import Counts
+from evergrid.gateway.access.traffic_counters import Counts
+from evergrid.gateway.engine.deliveries import Load, TableInfo
+from evergrid.gateway.http.loop_delay import BUCKETS, Delays
 from evergrid.gateway.http.metrics import Situation, metrics
-from evergrid.gateway.http.pulse import BUCKETS, Delays
-from evergrid.gateway.tables.deliveries import Load, TableInfo
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Live
 

@@ -8,16 +8,16 @@ from typing import Protocol
 import msgspec
 from aiohttp import web
 
-from evergrid.gateway.entry.answers import failure, json_answer
-from evergrid.gateway.entry.gate import proven_key
-from evergrid.gateway.http.download import Downloads, Rows, no_such_table
+from evergrid.gateway.access.auth_middleware import proven_key
+from evergrid.gateway.access.json_response import failure, json_answer
+from evergrid.gateway.access.request_checks import check_name, check_rights
+from evergrid.gateway.engine.deliveries import Load, TableInfo
+from evergrid.gateway.engine.pipeline_health import PipelineInfo
 from evergrid.gateway.http.metrics import MEDIA, Situation, metrics
 from evergrid.gateway.http.openapi import description
-from evergrid.gateway.http.parameters import read_rows_wish
-from evergrid.gateway.http.pipeline import shown_to
-from evergrid.gateway.live.wishes import check_name, check_rights
-from evergrid.gateway.tables.deliveries import Load, TableInfo
-from evergrid.gateway.tables.pipeline import PipelineInfo
+from evergrid.gateway.http.pipeline_status import shown_to
+from evergrid.gateway.http.row_downloads import Downloads, Rows, no_such_table
+from evergrid.gateway.http.row_parameters import read_rows_wish
 from evergrid.protocol.codes import Code
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from evergrid.gateway.http.counts import Counts
-from evergrid.gateway.http.pulse import BUCKETS, Delays
-from evergrid.gateway.tables.deliveries import Load, TableInfo
+from evergrid.gateway.access.traffic_counters import Counts
+from evergrid.gateway.engine.deliveries import Load, TableInfo
+from evergrid.gateway.http.loop_delay import BUCKETS, Delays
 from evergrid.protocol.messages import Live
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"

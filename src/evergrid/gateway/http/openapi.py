@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from evergrid.gateway.access.request_checks import FURTHEST
 from evergrid.gateway.http.assets import CLIENT
-from evergrid.gateway.http.parameters import ALL, Format
-from evergrid.gateway.http.schemas import (
+from evergrid.gateway.http.openapi_schemas import (
     BOOLEAN,
     INTEGER,
     NAME_PATTERN,
@@ -18,7 +18,7 @@ from evergrid.gateway.http.schemas import (
     ref,
     schemas,
 )
-from evergrid.gateway.live.wishes import FURTHEST
+from evergrid.gateway.http.row_parameters import ALL, Format
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import DEFAULT_LIMIT, PATH, SUBPROTOCOL
 

@@ -1,0 +1,262 @@
+"""The key file: names, hashes and rights, read with care and written whole.
+
+The secrets themselves are nowhere in it. Their hashes are of 256 random bits, which no one
+can guess back, so a file that others can read gives away names and rights alone: that is a
+warning. One that others can write to lets them in: that is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from evergrid.config.document import Branch, Items, Scalar, parse
+from evergrid.config.problems import Problems, quoted, suggestion
+from evergrid.config.section import Section
+from evergrid.config.values import BOOLEAN, Value
+from evergrid.gateway.access.access_key import PREFIX, Key
+from evergrid.model.errors import ConfigError
+
+LONGEST_NAME = 64
+KEY_MODE = 0o600
+
+_ENTRY = ("hash", "tables", "control", "created", "expires")
+_NAME = re.compile(rf"(?!{PREFIX})[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}")
+_HASH = re.compile(r"[0-9a-f]{64}")
+_PATTERN = re.compile(r"[A-Za-z0-9_*?]{1,100}")
+_HEADING = """\
+# The keys of Evergrid's gateway, by hash; `evergrid key` writes this file, and running
+# gateways read it again when it changes. Comments of your own do not outlive that.
+"""
+
+
+class KeyRing(msgspec.Struct, frozen=True):
+    """What a key file says; `warnings` are sentences for whoever looks after it."""
+
+    keys: tuple[Key, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def _matching(pattern: re.Pattern[str], expected: str, remedy: str) -> Value[str]:
+    def read(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError
+        return text
+
+    return Value(read, expected, remedy, "")
+
+
+def _time(text: str) -> datetime.datetime:
+    time = datetime.datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise ValueError
+    try:
+        return time.astimezone(datetime.UTC)
+    except OverflowError as error:
+        raise ValueError from error
+
+
+NAME = _matching(
+    _NAME,
+    f"a key's name: letters, digits, dots, _ and -, at most {LONGEST_NAME}, not {PREFIX} first",
+    "Choose such a name.",
+)
+PATTERN = _matching(
+    _PATTERN,
+    "a table's name, in which * stands for any letters and ? for one",
+    "Write it as users_ui or users_*.",
+)
+_TIME = Value(
+    _time,
+    "a time with its zone such as 2026-01-31T00:00:00Z",
+    "Z is the zone of UTC.",
+    datetime.datetime.max.replace(tzinfo=datetime.UTC),
+)
+
+
+def read_keys(path: Path) -> KeyRing:
+    """The keys in the file at `path`, all of them or a ConfigError with every reason why not."""
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            text = file.read().decode("utf-8-sig")
+    except OSError as error:
+        remedy = "Correct gateway.keys, or let this user read the file."
+        if isinstance(error, FileNotFoundError):
+            remedy = "Make a key: evergrid key create NAME."
+        reason = error.strerror or "no reason given"
+        what = f"the key file cannot be read: {reason}"
+        raise ConfigError(what, where=str(path), remedy=remedy) from None
+    except UnicodeDecodeError:
+        what = "the key file is not UTF-8 text"
+        raise ConfigError(what, where=str(path), remedy="Save it as UTF-8.") from None
+    return KeyRing(_read(text, str(path)), _warnings(path, mode))
+
+
+def _warnings(path: Path, mode: int) -> tuple[str, ...]:
+    remedy = f"chmod 600 {path}"
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        what = "others can write to the key file, and so let themselves in"
+        raise ConfigError(what, where=str(path), remedy=f"Close it: {remedy}")
+    if mode & stat.S_IROTH:
+        return (f"{path}: others can read names and rights in the key file. Close it: {remedy}",)
+    return ()
+
+
+def _read(text: str, origin: str) -> tuple[Key, ...]:
+    problems = Problems()
+    root = Section(parse(text, origin, problems), (), problems)
+    if "keys" not in root:
+        # An editor that is just saving leaves such a file behind for a moment.
+        root.report("there is no section 'keys'", "Make a key: evergrid key create NAME.")
+    _report_unknown(root, ("keys",))
+    section = root.section("keys")
+    keys = tuple(_read_key(section.section(name), name) for name in section.names)
+    for name in section.names:
+        section.read(name, name, NAME)
+    _report_twins(section, keys)
+    problems.raise_any()
+    return keys
+
+
+def _read_key(section: Section, name: str) -> Key:
+    _report_unknown(section, _ENTRY)
+    return Key(
+        name=name,
+        hash=_read_hash(section),
+        tables=_read_tables(section),
+        control=section.value("control", BOOLEAN, False),
+        created=section.value("created", _TIME) if "created" in section else None,
+        expires=section.value("expires", _TIME) if "expires" in section else None,
+    )
+
+
+def _read_hash(section: Section) -> str:
+    """Never repeats what it found: it may well be the secret itself."""
+    node = section.node("hash")
+    if isinstance(node, Scalar) and _HASH.fullmatch(node.text):
+        return node.text
+    what = "expected the SHA-256 of a secret in 64 hex digits, lower case"
+    section.report(what, "Make keys with evergrid key create.", "hash")
+    return ""
+
+
+def _read_tables(section: Section) -> tuple[str, ...]:
+    node = section.node("tables")
+    if not isinstance(node, Items):
+        return (section.value("tables", PATTERN, "*"),)
+    entries = Branch(node.place, {str(i): item for i, item in enumerate(node.items)})
+    listing = Section(entries, (*section.path, "tables"), section.problems)
+    return tuple(listing.value(number, PATTERN) for number in listing.names)
+
+
+def _report_unknown(section: Section, known: Sequence[str]) -> None:
+    """A slip in `expires` must not make a key that never expires."""
+    for name in section.names:
+        if name not in known:
+            remedy = suggestion(name, known, f"Known here: {', '.join(known)}.")
+            section.report(f"unknown key {quoted(name)}", remedy, name)
+
+
+def _report_twins(section: Section, keys: Sequence[Key]) -> None:
+    owners: dict[str, str] = {}
+    for key in keys:
+        owner = owners.setdefault(key.hash, key.name)
+        if key.hash and owner != key.name:
+            what = f"has the secret of '{owner}' too"
+            section.section(key.name).report(what, "Make a secret for each key.", "hash")
+
+
+def add_key(path: Path, key: Key) -> None:
+    """Add `key` to the file, which is made when there is none; ConfigError for a taken name."""
+    with _locked(path):
+        keys = read_keys(path).keys if path.exists() else ()
+        if any(key.name == other.name for other in keys):
+            raise ConfigError(
+                f"there is a key '{key.name}' already",
+                where=str(path),
+                remedy=f"Choose another name, or remove it first: evergrid key remove {key.name}.",
+            )
+        _write(path, (*keys, key))
+
+
+def remove_key(path: Path, name: str) -> None:
+    """Take the key of this name out of the file; ConfigError when there is none."""
+    with _locked(path):
+        keys = read_keys(path).keys
+        left = tuple(key for key in keys if key.name != name)
+        if len(left) == len(keys):
+            listed = ", ".join(key.name for key in keys)
+            known = f"Known keys: {listed}." if keys else "There is none at all."
+            remedy = suggestion(name, [key.name for key in keys], known)
+            raise ConfigError(f"there is no key {quoted(name)}", where=str(path), remedy=remedy)
+        _write(path, left)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Nobody else changes the file meanwhile, so that no key is lost between two who do.
+
+    The lock is on the directory: the file itself is another after each change.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(directory)
+
+
+def _write(path: Path, keys: Sequence[Key]) -> None:
+    """Put `keys` into the file, as a whole or not at all, for its owner's eyes only."""
+    document = {"keys": {key.name: _entry(key) for key in keys}}
+    text = _HEADING + yaml.safe_dump(document, sort_keys=False, width=100)
+    target = Path(os.path.realpath(path))
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                os.fchmod(file.fileno(), KEY_MODE)
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _entry(key: Key) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "hash": key.hash,
+        "tables": list(key.tables),
+        "control": key.control,
+    }
+    for name, time in (("created", key.created), ("expires", key.expires)):
+        if time is not None:
+            entry[name] = time.isoformat(timespec="seconds")
+    return entry
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"the key file cannot be written: {error.strerror}",
+        where=str(path),
+        remedy="Set gateway.keys to a file in a directory of yours.",
+    )
