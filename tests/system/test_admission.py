@@ -23,8 +23,7 @@ from evergrid.cli.trials import Finding, Trials
 from evergrid.config import load
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection, Kafka
-from evergrid.gateway.access.access_key import Key, hashed, new_secret
-from evergrid.gateway.access.key_file import add_key
+from evergrid.gateway.access.key_file import create_key
 from evergrid.kafka import jars, topics
 from evergrid.kafka.probe import reach
 from evergrid.kafka.rights import Operation, Right, grant, revoke
@@ -460,7 +459,7 @@ def test_a_pipeline_that_is_not_let_in_says_so_and_is_started_again(
     password = house.directory / f"{PIPELINE}.password"
     right = password.read_text()
     write_secret(password, "not-the-right-one")
-    add_key(stage.world.data_dir / "keys.yaml", Key("anybody", hashed(new_secret())))
+    create_key(stage.world.data_dir / "keys.yaml", "anybody")
     both = EvergridProcess(
         ["run", "-c", str(stage.world.file)],
         tmp_path / "run.txt",

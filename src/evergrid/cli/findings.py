@@ -12,7 +12,7 @@ from evergrid.cli.trials import BOTH, Finding, Part, Parts, Trials, finding
 from evergrid.config.settings import Gateway, Settings, Tls
 from evergrid.gateway.access.key_file import read_keys
 from evergrid.gateway.access.origin_policy import check_binding
-from evergrid.gateway.access.server_certificate import Certificate
+from evergrid.gateway.access.server_certificate import ServerCertificate
 from evergrid.kafka import jars
 from evergrid.kafka.certificates import read_certificate
 from evergrid.kafka.java import java_command
@@ -59,7 +59,7 @@ def _address(gateway: Gateway) -> str:
 
 
 def _certificate(files: Tls) -> str:
-    Certificate(files, report=lambda _: None)  # takes only a certificate with its key
+    ServerCertificate(files, report=lambda _: None)  # takes only a certificate with its key
     read = read_certificate(files.certificate.read_text(errors="replace"))
     if read is None:
         raise ConfigError(

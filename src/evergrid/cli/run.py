@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from evergrid.config.settings import Settings
-from evergrid.gateway.access.key_registry import Keys
+from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.kafka import leash
 from evergrid.kafka.restarts import Restarts
 from evergrid.model.errors import ConfigError
@@ -28,7 +28,7 @@ def add_arguments(_parser: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> NoReturn:
-    Keys(settings.gateway.keys, lambda _: None)  # or say at once that there is none
+    KeyRegistry(settings.gateway.keys, lambda _: None)  # or say at once that there is none
     file = options.config or settings.file
     parts = [_Part(name, file) for name in _PARTS]
     try:

@@ -16,8 +16,7 @@ from evergrid.demo.producer import EventProducer
 from evergrid.demo.scene import Scene
 from evergrid.demo.watcher import Watcher
 from evergrid.demo.watches import GatewayWatch, PipelineWatch
-from evergrid.gateway.access.access_key import make_key
-from evergrid.gateway.access.key_file import add_key, remove_key
+from evergrid.gateway.access.key_file import create_key, remove_key
 from evergrid.kafka import jars
 from evergrid.kafka.folder import take_lock
 from evergrid.kafka.secured.files import write_secret
@@ -157,8 +156,7 @@ def _demo_key(path: Path) -> str:
     """A fresh secret for the demo's key, which may do everything."""
     with contextlib.suppress(ConfigError):  # there is none from an earlier time
         remove_key(path, _KEY_NAME)
-    key, secret = make_key(_KEY_NAME, control=True)
-    add_key(path, key)
+    _, secret = create_key(path, _KEY_NAME, control=True)
     return secret
 
 

@@ -1,110 +1,98 @@
-"""All parts of a gateway's server put together; nothing is open yet."""
+"""The gateway's web application: all handlers and middleware, with the objects they share."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
-import pyarrow as pa
 from aiohttp import web
 
 from evergrid.changelog.control import LARGEST_BYTES
 from evergrid.config.settings import Gateway
-from evergrid.gateway.access.auth_middleware import REST, Gate, Handler, Say
-from evergrid.gateway.access.limits import Counter, Turnstile
-from evergrid.gateway.access.origin_policy import Door
-from evergrid.gateway.access.traffic_counters import Counts
-from evergrid.gateway.engine.deliveries import Deliver, Load, TableInfo, Ticket
-from evergrid.gateway.engine.pipeline_health import PipelineInfo
+from evergrid.gateway.access.access_key import KeyFinder
+from evergrid.gateway.access.auth_middleware import REST, AuthMiddleware, Handler, Log
+from evergrid.gateway.access.limits import ConnectionCounter, SlotCounter
+from evergrid.gateway.access.origin_policy import OriginPolicy
+from evergrid.gateway.access.traffic_counters import TrafficCounters
+from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
 from evergrid.gateway.http.api import Api
 from evergrid.gateway.http.assets import CLIENT, Assets
-from evergrid.gateway.http.control_endpoint import Control, ControlTopic
-from evergrid.gateway.http.loop_delay import Delays
-from evergrid.gateway.http.metrics import Situation
-from evergrid.gateway.http.row_downloads import Downloads
-from evergrid.gateway.http.web_page import Page
-from evergrid.gateway.live.connection_set import Guests
-from evergrid.gateway.live.delivery_router import Switchboard
-from evergrid.gateway.live.live_endpoint import Lobby
-from evergrid.gateway.live.session_context import KeyFinder, Place
-from evergrid.protocol.messages import PATH, Resume
+from evergrid.gateway.http.control_endpoint import ControlEndpoint, ControlTopic
+from evergrid.gateway.http.loop_delay import LoopDelays
+from evergrid.gateway.http.metrics import MetricsSnapshot
+from evergrid.gateway.http.openapi import openapi_document
+from evergrid.gateway.http.row_downloads import RowDownloads
+from evergrid.gateway.http.web_page import WebPage
+from evergrid.gateway.live.connection_set import ConnectionSet
+from evergrid.gateway.live.delivery_router import DeliveryRouter
+from evergrid.gateway.live.live_endpoint import LiveEndpoint
+from evergrid.gateway.live.session_context import SessionContext
+from evergrid.protocol.messages import PATH
 from evergrid.version import __version__
-from evergrid.views.query import Query, Window
 
-CONTROL = "/api/control"  # the one address that takes a message
+CONTROL = "/api/control"  # the only path that accepts POST
 
-_tickets = itertools.count(1)  # of the whole process: no number is ever used twice
-
-
-class Engine(Protocol):
-    """The tables and their views; all methods are called on the event loop, none waits in it."""
-
-    @property
-    def instance(self) -> str: ...
-    def start(self, deliver: Deliver) -> None: ...
-    def open(self, ticket: Ticket, query: Query, window: Window, resume: Resume | None) -> None: ...
-    def move(self, ticket: Ticket, window: Window) -> None: ...
-    def close(self, ticket: Ticket) -> None: ...
-    async def tables(self) -> Sequence[TableInfo]: ...
-    async def pipeline(self) -> PipelineInfo: ...
-    def export(self, query: Query, window: Window | None) -> AsyncIterator[pa.RecordBatch]: ...
-    def load(self) -> Load: ...
-    async def stop(self) -> None: ...
+_subscriber_ids = itertools.count(1)  # of the whole process: no id is used twice
 
 
-class House:
-    """`app` answers requests; `guests` are its WebSockets."""
+class GatewayApp:
+    """Makes the aiohttp application; `connections` are its WebSockets."""
 
     def __init__(
         self,
         gateway: Gateway,
         port: int,
-        engine: Engine,
+        engine: TableEngine,
         keys: KeyFinder,
         control: ControlTopic,
         assets: Assets,
-        say: Say,
+        log: Log,
     ) -> None:
         self._engine = engine
-        self._counts = Counts()
-        self.delays = Delays()
-        self.guests = Guests()
-        self.switchboard = Switchboard()
-        self._turnstile = Turnstile(gateway.limits)
-        self._exports = Counter(gateway.limits.exports)
-        self._gate = Gate(Door(gateway, port), keys, self._counts, say)
-        place = Place(engine.instance, __version__, gateway.limits, keys, lambda: next(_tickets))
-        self._lobby = Lobby(
-            place, engine, self.switchboard, self._turnstile, self.guests, self._counts
+        self._counters = TrafficCounters()
+        self.delays = LoopDelays()
+        self.connections = ConnectionSet()
+        self.router = DeliveryRouter()
+        self._slots = ConnectionCounter(gateway.limits)
+        self._exports = SlotCounter(gateway.limits.exports)
+        self._auth = AuthMiddleware(OriginPolicy(gateway, port), keys, self._counters, log)
+        context = SessionContext(
+            instance=engine.instance,
+            server=__version__,
+            limits=gateway.limits,
+            keys=keys,
+            next_subscriber=lambda: next(_subscriber_ids),
         )
-        downloads = Downloads(engine, self._exports, gateway.limits.window_rows, self._counts)
-        self._page = Page(assets)
-        self._api = Api(engine, downloads, __version__, self._situation)
-        self._control = Control(engine, control, self._counts, say)
+        self._live = LiveEndpoint(
+            context, engine, self.router, self._slots, self.connections, self._counters
+        )
+        downloads = RowDownloads(engine, self._exports, gateway.limits.window_rows, self._counters)
+        self._page = WebPage(assets)
+        self._api = Api(engine, downloads, openapi_document(__version__), self._snapshot)
+        self._control = ControlEndpoint(engine, control, self._counters, log)
 
-    def app(self, spoke: Callable[[web.Request], None]) -> web.Application:
-        """`spoke` is called with each request, before anything else is done with it."""
+    def application(self, on_request: Callable[[web.Request], None]) -> web.Application:
+        """The application; `on_request` is called with each request before anything else."""
 
         @web.middleware
-        async def gate(request: web.Request, handler: Handler) -> web.StreamResponse:
-            spoke(request)
-            return await self._gate.pass_through(request, handler)
+        async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+            on_request(request)
+            return await self._auth.handle(request, handler)
 
-        app = web.Application(middlewares=[gate], client_max_size=LARGEST_BYTES)
-        app.on_response_prepare.append(self._gate.dress)
+        application = web.Application(middlewares=[middleware], client_max_size=LARGEST_BYTES)
+        application.on_response_prepare.append(self._auth.add_headers)
         for path, handler in self.routes().items():
-            app.router.add_get(path, handler)
-        app.router.add_post(CONTROL, self._control.ask)
-        app.router.add_get(REST, self._page.anything)
-        return app
+            application.router.add_get(path, handler)
+        application.router.add_post(CONTROL, self._control.send)
+        application.router.add_get(REST, self._page.file_or_view)
+        return application
 
     def routes(self) -> dict[str, Handler]:
-        """All but the files and views of the web app, which are as its build makes them."""
+        """All routes but those of the web app's files and views."""
         return {
             "/": self._page.page,
             CLIENT: self._page.client,
-            "/livez": self._api.live_health,
+            "/livez": self._api.liveness,
             "/readyz": self._api.readiness,
             "/metrics": self._api.metrics,
             "/openapi.json": self._api.openapi,
@@ -113,21 +101,22 @@ class House:
             "/api/tables": self._api.tables,
             "/api/tables/{name}": self._api.table,
             "/api/tables/{name}/rows": self._api.rows,
-            PATH: self._lobby.live,
+            PATH: self._live.handle,
         }
 
     def close(self) -> None:
+        self.router.close()
         self._control.close()
 
-    def _situation(self, tables: Sequence[TableInfo]) -> Situation:
-        return Situation(
+    def _snapshot(self, tables: Sequence[TableInfo]) -> MetricsSnapshot:
+        return MetricsSnapshot(
             version=__version__,
             instance=self._engine.instance,
             tables=tables,
             load=self._engine.load(),
-            counts=self._counts,
+            counters=self._counters,
             delays=self.delays,
-            connections=self._turnstile.connections,
-            strangers=self._turnstile.strangers,
+            connections=self._slots.connections,
+            anonymous=self._slots.anonymous,
             exports=self._exports.taken,
         )

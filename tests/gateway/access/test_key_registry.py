@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.gateway.access.access_key import PREFIX, Key, KeyProblem, hashed, new_secret
+from evergrid.gateway.access.access_key import PREFIX, AccessKey, KeyProblem, hashed, new_secret
 from evergrid.gateway.access.key_file import add_key, read_keys, remove_key
-from evergrid.gateway.access.key_registry import LOOK_SECONDS, Keys
+from evergrid.gateway.access.key_registry import CHECK_SECONDS, KeyRegistry
 from evergrid.model.errors import ConfigError
 from evergrid.protocol.codes import Code
 
@@ -31,18 +31,18 @@ class Bench:
     def now(self) -> datetime.datetime:
         return START + datetime.timedelta(seconds=self.seconds)
 
-    def keys(self) -> Keys:
-        return Keys(self.path, self.reports.append, lambda: self.seconds, self.now)
+    def keys(self) -> KeyRegistry:
+        return KeyRegistry(self.path, self.reports.append, lambda: self.seconds, self.now)
 
     def make(self, name: str, lifetime: float | None = None, control: bool = False) -> str:
         secret = new_secret()
         expires = None if lifetime is None else self.now() + datetime.timedelta(seconds=lifetime)
-        key = Key(name, hashed(secret), control=control, created=self.now(), expires=expires)
+        key = AccessKey(name, hashed(secret), control=control, created=self.now(), expires=expires)
         add_key(self.path, key)
         return secret
 
     def wait(self) -> None:
-        self.seconds += LOOK_SECONDS
+        self.seconds += CHECK_SECONDS
 
     def write(self, text: str) -> None:
         self.path.write_text(text)
@@ -54,12 +54,12 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path / "data" / "keys.yaml")
 
 
-def name_of(found: Key | KeyProblem) -> str:
-    assert isinstance(found, Key), found
+def name_of(found: AccessKey | KeyProblem) -> str:
+    assert isinstance(found, AccessKey), found
     return found.name
 
 
-def code_of(found: Key | KeyProblem) -> Code:
+def code_of(found: AccessKey | KeyProblem) -> Code:
     assert isinstance(found, KeyProblem), found
     return found.code
 
@@ -114,7 +114,7 @@ def test_the_file_and_what_is_printed_of_a_key_hold_no_secret(bench: Bench) -> N
 
 
 def test_rights_come_through_the_file_unchanged(bench: Bench) -> None:
-    key = Key(
+    key = AccessKey(
         "anna",
         hashed("x"),
         tables=("users_*", "final_ui"),
@@ -139,7 +139,7 @@ def test_rights_come_through_the_file_unchanged(bench: Bench) -> None:
 def test_a_key_reads_the_tables_that_its_patterns_match(
     patterns: tuple[str, ...], yes: tuple[str, ...], no: tuple[str, ...]
 ) -> None:
-    key = Key("anna", "", tables=patterns)
+    key = AccessKey("anna", "", tables=patterns)
     assert [table for table in (*yes, *no) if key.may_read(table)] == list(yes)
 
 
@@ -147,7 +147,7 @@ def test_a_key_opens_until_the_moment_it_expires(bench: Bench) -> None:
     secret = bench.make("anna", lifetime=60)
     keys = bench.keys()
     found = keys.find(secret)
-    assert isinstance(found, Key)
+    assert isinstance(found, AccessKey)
     bench.seconds = 59.9
     assert name_of(keys.current(found)) == "anna"
     assert keys.still_good("anna")
@@ -164,7 +164,7 @@ def test_a_new_key_opens_and_a_removed_one_does_not_without_a_restart(bench: Ben
     anna = bench.make("anna")
     keys = bench.keys()
     found = keys.find(anna)
-    assert isinstance(found, Key)
+    assert isinstance(found, AccessKey)
     ben = bench.make("ben")
     remove_key(bench.path, "anna")
     bench.wait()
@@ -179,7 +179,7 @@ def test_a_key_made_again_under_its_name_is_another_one(bench: Bench) -> None:
     keys_before = bench.make("anna")
     keys = bench.keys()
     found = keys.find(keys_before)
-    assert isinstance(found, Key)
+    assert isinstance(found, AccessKey)
     remove_key(bench.path, "anna")
     bench.make("anna")
     bench.wait()
@@ -191,12 +191,12 @@ def test_rights_that_change_are_seen_by_who_is_connected(bench: Bench) -> None:
     secret = bench.make("anna", control=True)
     keys = bench.keys()
     found = keys.find(secret)
-    assert isinstance(found, Key)
+    assert isinstance(found, AccessKey)
     assert found.control
     bench.write(bench.path.read_text().replace("control: true", "control: false"))
     bench.wait()
     now = keys.current(found)
-    assert isinstance(now, Key)
+    assert isinstance(now, AccessKey)
     assert not now.control
 
 
@@ -204,9 +204,9 @@ def test_the_file_is_looked_at_once_a_second_at_most(bench: Bench) -> None:
     bench.make("anna")
     keys = bench.keys()
     ben = bench.make("ben")
-    bench.seconds = LOOK_SECONDS - 0.01
+    bench.seconds = CHECK_SECONDS - 0.01
     assert code_of(keys.find(ben)) is Code.BAD_KEY
-    bench.seconds = LOOK_SECONDS
+    bench.seconds = CHECK_SECONDS
     assert name_of(keys.find(ben)) == "ben"
 
 
@@ -222,7 +222,7 @@ def test_a_file_that_breaks_changes_nothing_and_is_reported_once(bench: Bench, b
     assert bench.reports
     assert len(set(bench.reports)) == len(bench.reports)
     assert all(str(bench.path) in report for report in bench.reports)
-    assert all("keys that were read before count" in report for report in bench.reports)
+    assert all("keys read before stay valid" in report for report in bench.reports)
     bench.write(good.replace("anna", "dora"))
     bench.wait()
     assert name_of(keys.find(secret)) == "dora"
@@ -289,7 +289,7 @@ def test_a_file_that_others_can_write_to_is_refused_until_it_is_closed(
     keys = bench.keys()
     ben = bench.make("ben")
     bench.path.chmod(mode)
-    assert "others can write to the key file" in problems(bench.path)
+    assert "other users can write to the key file" in problems(bench.path)
     bench.wait()
     assert name_of(keys.find(anna)) == "anna"
     assert code_of(keys.find(ben)) is Code.BAD_KEY
@@ -346,14 +346,14 @@ def test_a_file_that_is_not_text_is_told(tmp_path: Path) -> None:
 
 def test_a_name_that_is_taken_keeps_its_key(bench: Bench) -> None:
     secret = bench.make("anna")
-    with pytest.raises(ConfigError, match="there is a key 'anna' already"):
+    with pytest.raises(ConfigError, match="key 'anna' exists already"):
         bench.make("anna")
     assert name_of(bench.keys().find(secret)) == "anna"
 
 
 def test_removing_what_is_not_there_says_what_is(bench: Bench) -> None:
     bench.make("anna")
-    with pytest.raises(ConfigError, match=r"there is no key 'ana'\. Did you mean 'anna'"):
+    with pytest.raises(ConfigError, match=r"unknown key 'ana'\. Did you mean 'anna'"):
         remove_key(bench.path, "ana")
 
 
@@ -371,6 +371,6 @@ def test_a_link_to_the_file_stays_a_link(bench: Bench, tmp_path: Path) -> None:
     bench.make("anna")
     link = tmp_path / "link.yaml"
     link.symlink_to(bench.path)
-    add_key(link, Key("ben", hashed("x")))
+    add_key(link, AccessKey("ben", hashed("x")))
     assert link.is_symlink()
     assert bench.keys().names == ("anna", "ben")

@@ -10,7 +10,8 @@ import pytest
 
 from evergrid.config import load
 from evergrid.config.settings import Gateway, Tls
-from evergrid.gateway.access.origin_policy import Door, check_binding, is_loopback
+from evergrid.gateway.access.origin_policy import OriginPolicy, check_binding, is_loopback
+from evergrid.gateway.access.request_error import RequestError
 from evergrid.model.errors import ConfigError
 from evergrid.protocol.codes import Code
 
@@ -22,12 +23,12 @@ def gateway(**changes: object) -> Gateway:
     return msgspec.structs.replace(load(None, {}).gateway, **changes)
 
 
-def door(actual_port: int = PORT, /, **changes: object) -> Door:
-    return Door(gateway(**changes), actual_port)
+def door(actual_port: int = PORT, /, **changes: object) -> OriginPolicy:
+    return OriginPolicy(gateway(**changes), actual_port)
 
 
 def answer(
-    entry: Door,
+    entry: OriginPolicy,
     host: str | None = "127.0.0.1:8080",
     origin: str | None = None,
     *,
@@ -35,10 +36,12 @@ def answer(
     query: tuple[str, ...] = (),
     public: bool = False,
 ) -> Code | None:
-    refusal = entry.refusal(host, origin, key, query, public)
-    if refusal is None:
+    try:
+        entry.check(host, origin, key, query, public)
+    except RequestError as error:
+        code, sentence = error.code, error.sentence()
+    else:
         return None
-    code, sentence = refusal
     assert sentence[0].islower()
     assert sentence.endswith(".")
     assert sentence.isprintable()
@@ -402,7 +405,7 @@ def test_beyond_loopback_it_wants_tls_or_a_proxy(host: str) -> None:
     with pytest.raises(ConfigError) as caught:
         check_binding(gateway(host=host))
     sentence = caught.value.sentence()
-    assert sentence.startswith(f"gateway.host: {host} can be reached from other machines")
+    assert sentence.startswith(f"gateway.host: TLS is missing: other machines can reach {host}")
     for remedy in ("gateway.tls", "gateway.behind_proxy: true", "127.0.0.1"):
         assert remedy in sentence
     check_binding(gateway(host=host, tls=TLS))

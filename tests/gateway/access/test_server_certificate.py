@@ -24,7 +24,7 @@ from tests.gateway.conftest import PEOPLE, person
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_certificate, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(server_certificate, "CHECK_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -127,10 +127,10 @@ def test_broken_files_are_said_once_and_the_old_ones_kept(
     wait_until(lambda: bool(gateway.said), "a complaint")
     assert shows(gateway, old)
     put_one(getattr(files, broken), bad)  # again, and no better
-    wait_until_looked_at(gateway)
+    wait_until_checked(gateway)
     (sentence,) = gateway.said
-    assert sentence.startswith(f"gateway.tls: {files.certificate} and {files.key} are no")
-    assert sentence.endswith("Until then the certificate that was read before is shown.")
+    assert sentence.startswith(f"gateway.tls: invalid certificate or key in {files.certificate}")
+    assert sentence.endswith("Until then the certificate read before is used.")
     put(files, new)
     wait_until(lambda: shows(gateway, new), "the good certificate")
     assert len(gateway.said) == 2
@@ -148,14 +148,14 @@ def test_a_look_that_failed_is_taken_again(
 ) -> None:
     """As for want of file handles: then the files are as they were, and good."""
     said: list[str] = []
-    keeper = server_certificate.Certificate(files, said.append)
+    certificate = server_certificate.ServerCertificate(files, said.append)
     put(files, new)
-    keeper.look()
+    certificate.reload()
     with monkeypatch.context() as patched:
         patched.setattr(Path, "read_bytes", out_of_handles)
-        keeper.look()
-        keeper.look()
-    keeper.look()
+        certificate.reload()
+        certificate.reload()
+    certificate.reload()
     assert ["Too many open files" in sentence for sentence in said] == [True, False]
     assert said[1] == f"New connections get the new certificate of {files.certificate}."
 
@@ -168,21 +168,21 @@ def test_a_certificate_without_its_key_yet_is_waited_for(
     gateway: LocalGateway, files: Tls, old: Tls, new: Tls
 ) -> None:
     def renew() -> None:
-        keeper = server_certificate.Certificate(files, said.append)
+        certificate = server_certificate.ServerCertificate(files, said.append)
         put_one(files.certificate, new.certificate)
-        keeper.look()  # something changes just now
+        certificate.reload()  # something changes just now
         put_one(files.key, new.key)
-        keeper.look()  # still
-        keeper.look()
+        certificate.reload()  # still
+        certificate.reload()
 
     said: list[str] = []
     gateway.call(renew)
     assert said == [f"New connections get the new certificate of {files.certificate}."]
 
 
-def wait_until_looked_at(gateway: LocalGateway) -> None:
-    """A few looks have passed on the gateway's own clock."""
+def wait_until_checked(gateway: LocalGateway) -> None:
+    """A few checks have passed on the gateway's own clock."""
     start = gateway.loop.time()
     wait_until(
-        lambda: gateway.loop.time() > start + 10 * server_certificate.LOOK_SECONDS, "some looks"
+        lambda: gateway.loop.time() > start + 10 * server_certificate.CHECK_SECONDS, "some checks"
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evergrid.gateway.engine.hub import Condition, Pace
+from evergrid.gateway.engine.hub import HubLimits
 from evergrid.protocol.codes import Code
 from evergrid.protocol.frames import Kind
-from evergrid.protocol.messages import Live
+from evergrid.protocol.messages import Live, WindowState
 from evergrid.views.query import Filter, Op, OrderBy, Query, Window
 from tests.gateway.watching import (
     ALL,
@@ -25,7 +25,7 @@ def test_many_share_one_view_one_window_and_one_frame() -> None:
     viewers = [watching.open(ALL, TOP) for _ in range(500)]
     watching.settle()
     counts = watching.hub.counts()
-    assert (counts["views"], counts["windows"], counts["tickets"]) == (1, 1, 500)
+    assert (counts.views, counts.windows, counts.subscribers) == (1, 1, 500)
     watching.upsert(rows(4))
     watching.pass_time(1.0)
     assert watching.publish() == 1
@@ -39,8 +39,8 @@ def test_columns_and_spaces_in_a_search_make_no_other_view() -> None:
     watching = three_rows()
     watching.open(Query("made", ("text",), search="a b"), TOP)
     watching.open(Query("made", ("count",), search=" a   b "), TOP)
-    assert watching.hub.counts()["views"] == 1
-    assert watching.hub.counts()["windows"] == 2
+    assert watching.hub.counts().views == 1
+    assert watching.hub.counts().windows == 2
 
 
 def test_a_small_change_comes_as_a_difference_and_a_large_one_as_a_window() -> None:
@@ -77,7 +77,7 @@ def test_changes_outside_the_window_send_nothing_but_the_total_and_not_at_once()
     watching = Watching()
     watching.place(TABLE, rows(1, 2, 3))
     viewer = watching.open(ALL, Window(0, 2))
-    while watching.hub.grow():
+    while watching.hub.build_views():
         pass
     watching.publish()
     viewer.take()
@@ -104,25 +104,25 @@ def test_frames_keep_their_distance() -> None:
     assert watching.publish() == 1
     watching.upsert(rows(5))
     assert watching.publish() == 0
-    assert watching.hub.due() == watching.now + watching.pace.frame_seconds
-    watching.pass_time(watching.pace.frame_seconds)
+    assert watching.hub.due() == watching.now + watching.limits.frame_seconds
+    watching.pass_time(watching.limits.frame_seconds)
     assert watching.publish() == 1
 
 
 def test_a_view_lingers_after_its_last_viewer_and_then_goes() -> None:
     watching = three_rows()
     watching.close(watching.open(ALL, TOP))
-    watching.pass_time(watching.pace.linger_seconds / 2)
+    watching.pass_time(watching.limits.linger_seconds / 2)
     watching.publish()
-    assert watching.hub.counts()["views"] == 1
+    assert watching.hub.counts().views == 1
     again = watching.open(ALL, TOP)
-    watching.pass_time(watching.pace.linger_seconds * 2)
+    watching.pass_time(watching.limits.linger_seconds * 2)
     watching.publish()
-    assert watching.hub.counts()["views"] == 1
+    assert watching.hub.counts().views == 1
     watching.close(again)
-    watching.pass_time(watching.pace.linger_seconds)
+    watching.pass_time(watching.limits.linger_seconds)
     watching.publish()
-    assert watching.hub.counts()["views"] == watching.hub.counts()["windows"] == 0
+    assert watching.hub.counts().views == watching.hub.counts().windows == 0
     assert watching.hub.view_bytes() == 0
 
 
@@ -143,12 +143,12 @@ def test_who_returns_at_once_learns_of_a_total_that_changed_meanwhile() -> None:
     watching = three_rows()
     watching.open(ALL, TOP)
     first = watching.open(ALL, Window(0, 2))
-    while watching.hub.grow():
+    while watching.hub.build_views():
         pass
     watching.publish()
     watching.close(first)
     watching.upsert(rows(4))
-    watching.pass_time(watching.pace.frame_seconds)
+    watching.pass_time(watching.limits.frame_seconds)
     watching.publish()
     again = watching.open(ALL, Window(0, 2))
     watching.settle()
@@ -156,19 +156,19 @@ def test_who_returns_at_once_learns_of_a_total_that_changed_meanwhile() -> None:
 
 
 def test_there_are_only_so_many_views() -> None:
-    watching = Watching(Pace(frame_seconds=0.0, linger_seconds=1.0, max_views=2))
+    watching = Watching(HubLimits(frame_seconds=0.0, linger_seconds=1.0, max_views=2))
     watching.place(TABLE, rows(1))
     first = watching.open(ALL, TOP)
     watching.open(Query("made", search="x"), TOP)
     watching.open(Query("made", search="y"), TOP)
-    assert watching.refusals() == [Code.TOO_MANY_VIEWS]
+    assert watching.rejections() == [Code.TOO_MANY_VIEWS]
     watching.open(ALL, Window(5, 5))
-    assert len(watching.refusals()) == 1
+    assert len(watching.rejections()) == 1
     watching.close(first)
     watching.close(next(v for v in watching.viewers.values() if v.window.offset == 5))
     watching.pass_time(1.0)
     watching.publish()
-    assert watching.open(Query("made", search="y"), TOP).refused is None
+    assert watching.open(Query("made", search="y"), TOP).rejected is None
 
 
 BAD = [
@@ -185,9 +185,9 @@ BAD = [
 def test_a_query_that_cannot_be_answered_is_refused(query: Query, code: Code) -> None:
     watching = three_rows()
     viewer = watching.open(query, TOP)
-    assert viewer.refused is not None
-    assert viewer.refused.code is code
-    assert watching.hub.counts()["views"] == watching.hub.counts()["tickets"] == 0
+    assert viewer.rejected is not None
+    assert viewer.rejected.code is code
+    assert watching.hub.counts().views == watching.hub.counts().subscribers == 0
 
 
 def test_who_comes_back_with_the_newest_state_gets_nothing() -> None:
@@ -234,7 +234,7 @@ def test_who_comes_back_to_a_window_that_nobody_kept_gets_it_anew() -> None:
     watching.settle()
     assert first.picture is not None
     watching.close(first)
-    watching.pass_time(watching.pace.linger_seconds)
+    watching.pass_time(watching.limits.linger_seconds)
     watching.publish()
     again = watching.open(ALL, TOP, first.picture.sequence)
     watching.settle()
@@ -244,10 +244,10 @@ def test_who_comes_back_to_a_window_that_nobody_kept_gets_it_anew() -> None:
 def test_conditions_are_told_once_to_those_who_look() -> None:
     watching = three_rows()
     viewer = watching.open(ALL, TOP)
-    away = Condition(Live.STALE, "The broker is away.", since=7)
+    away = WindowState(Live.STALE, "The broker is away.", since=7)
     for _ in range(2):
-        watching.hub.condition("made", away)
-        watching.hub.condition("other", away)
+        watching.hub.set_state("made", away)
+        watching.hub.set_state("other", away)
     assert watching.collect() == 1
     assert viewer.told is not None
     assert (viewer.told.state, viewer.told.since) == (Live.STALE, 7)

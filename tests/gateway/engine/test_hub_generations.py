@@ -7,10 +7,9 @@ import weakref
 
 import pytest
 
-from evergrid.gateway.engine.hub import Condition
 from evergrid.protocol.codes import Code
 from evergrid.protocol.frames import Kind
-from evergrid.protocol.messages import Live
+from evergrid.protocol.messages import Live, WindowState
 from evergrid.testing.naive import Value
 from evergrid.views.query import OrderBy, Query, Window
 from tests.gateway.watching import (
@@ -48,10 +47,10 @@ def test_names_that_mean_nothing_are_forgotten() -> None:
     watching = Watching()
     for number in range(5):
         watching.close(watching.open(Query(f"invented_{number}"), TOP))
-    assert len(watching.hub.awaited()) == 5
-    watching.pass_time(watching.pace.linger_seconds)
+    assert len(watching.hub.missing_tables()) == 5
+    watching.pass_time(watching.limits.linger_seconds)
     watching.publish()
-    assert watching.hub.awaited() == []
+    assert watching.hub.missing_tables() == []
 
 
 def test_a_table_that_goes_and_comes_back_is_shown_again_to_old_and_new() -> None:
@@ -65,8 +64,8 @@ def test_a_table_that_goes_and_comes_back_is_shown_again_to_old_and_new() -> Non
     assert meanwhile.picture is None
     assert before.ids() == ["0:1", "0:2", "0:3"]
     watching.tables["made"] = shown  # the very same, unchanged
-    watching.hub.place("made", shown.store, shown.generation)
-    watching.hub.condition("made", Condition(Live.LIVE, ""))
+    watching.hub.show_table("made", shown.store, shown.generation)
+    watching.hub.set_state("made", WindowState(Live.LIVE, ""))
     watching.settle()
     watching.assert_current(before)
     watching.assert_current(meanwhile)
@@ -82,7 +81,7 @@ def test_the_next_generation_comes_as_one_full_window_and_nothing_empty_before_i
     watching.settle()
     watching.place(TABLE, rows(*range(100, 130)))
     steps = 0
-    while watching.hub.grow():
+    while watching.hub.build_views():
         steps += 1
         watching.pass_time(1.0)
         watching.publish()
@@ -108,7 +107,7 @@ def test_the_old_generation_goes_on_until_the_new_one_is_made(
     watching.place(TABLE, rows(*range(10, 30)))
     watching.hub.tick += 1
     applied = old.store.upsert(making.batch(TABLE, rows(4)), watching.hub.tick)
-    watching.hub.changed(old.store, applied)
+    watching.hub.update(old.store, applied)
     watching.pass_time(1.0)
     watching.publish()
     viewer.take()
@@ -152,7 +151,7 @@ def test_who_moves_to_the_window_of_another_sees_no_old_rows_there() -> None:
     one, other = watching.open(ALL, Window(0, 2)), watching.open(ALL, Window(4, 2))
     watching.settle()
     watching.place(TABLE, rows(*range(11, 17)))
-    while watching.hub.grow():
+    while watching.hub.build_views():
         pass  # and nothing is published yet
     watching.move(one, Window(2, 2))
     watching.move(one, Window(4, 2))
@@ -171,7 +170,7 @@ def test_who_has_seen_the_new_rows_sees_no_old_ones_in_a_view_that_is_still_to_f
     watching.settle()
     old = watching.tables["made"]
     watching.place(TABLE, rows(*range(11, 17)))
-    watching.hub.grow()
+    watching.hub.build_views()
     watching.pass_time(1.0)
     watching.publish()
     one.take()
@@ -181,7 +180,7 @@ def test_who_has_seen_the_new_rows_sees_no_old_ones_in_a_view_that_is_still_to_f
         assert late.told is not None
         assert late.told.state is Live.LOADING
         watching.hub.tick += 1  # the store before may still lose rows that are too old
-        watching.hub.changed(old.store, old.store.delete([f"0:{6 - window.offset}"]))
+        watching.hub.update(old.store, old.store.delete([f"0:{6 - window.offset}"]))
         watching.pass_time(1.0)
         watching.publish()
         late.take()
@@ -195,7 +194,7 @@ def test_who_has_seen_the_new_rows_sees_no_old_ones_in_a_view_that_is_still_to_f
         assert viewer.told is not None
         assert viewer.told.state is Live.LIVE
     watching.place(TABLE, rows(*range(21, 27)))
-    watching.hub.grow()
+    watching.hub.build_views()
     watching.move(late, Window(3, 2))  # in the next switch it is one who looks at old rows
     late.take()
     assert late.ids() == ["0:13", "0:12"]
@@ -227,10 +226,10 @@ def test_a_query_that_the_new_schema_cannot_answer_waits_and_says_why() -> None:
     assert "there is no column 'note'" in viewer.told.message
     assert viewer.ids() == ["0:1", "0:2", "0:3"]
     late = watching.open(query, TOP)
-    assert late.refused is not None
-    assert late.refused.code is Code.UNKNOWN_COLUMN
-    for condition in (Condition(Live.STALE, "The broker is away."), Condition(Live.LIVE, "")):
-        watching.hub.condition("made", condition)
+    assert late.rejected is not None
+    assert late.rejected.code is Code.UNKNOWN_COLUMN
+    for condition in (WindowState(Live.STALE, "The broker is away."), WindowState(Live.LIVE, "")):
+        watching.hub.set_state("made", condition)
         watching.collect()
         assert viewer.told.state is Live.WAITING, "what is so is the table, not this view"
         assert "there is no column 'note'" in viewer.told.message
@@ -255,16 +254,16 @@ def test_a_table_that_two_generations_share_goes_on_under_the_new_number(
     watching = three_rows()
     viewer = watching.open(ALL, TOP)
     watching.settle()
-    told = viewer.told
+    reports = len(viewer.reports)
     made: list[object] = []
     monkeypatch.setattr("evergrid.gateway.engine.shared_view.View", lambda *of: made.append(of))
     watching.share()
-    assert not watching.hub.grow(), "its view is there already"
+    assert not watching.hub.build_views(), "its view is there already"
     watching.settle()
     watching.assert_current(viewer)
     kinds = [(f.header.generation, f.header.kind, f.header.rows) for f in viewer.frames]
     assert kinds == [(1, Kind.FULL, 3), (2, Kind.FULL, 3)]
-    assert viewer.told is told, "it was live all the time"
+    assert len(viewer.reports) == reports, "it was live all the time"
     assert made == []
     watching.upsert(rows(4))
     watching.settle()
@@ -298,7 +297,7 @@ def test_a_view_that_is_being_made_takes_the_number_with_it(
     viewer = watching.open(ALL, TOP)
     watching.settle()
     watching.place(TABLE, rows(*range(10, 30)))
-    watching.hub.grow()
+    watching.hub.build_views()
     watching.share()
     watching.settle()
     watching.assert_current(viewer)
@@ -312,7 +311,7 @@ def test_going_back_to_a_table_that_is_still_shown_makes_no_view_anew() -> None:
     watching.settle()
     first = watching.tables["made"]
     watching.place(TABLE, rows(11))
-    watching.hub.grow()
+    watching.hub.build_views()
     watching.pass_time(1.0)
     watching.publish()
     viewer.take()
@@ -322,14 +321,14 @@ def test_going_back_to_a_table_that_is_still_shown_makes_no_view_anew() -> None:
     assert late.told.state is Live.LOADING, "the other view is still to follow"
     watching.tables["made"] = first
     first.remember()
-    watching.hub.place("made", first.store, first.generation)
+    watching.hub.show_table("made", first.store, first.generation)
     watching.collect()
     watching.settle()
     for one in (viewer, other, late):
         watching.assert_current(one)
     assert {f.header.generation for f in other.frames} == {1}
     watching.place(TABLE, rows(*range(21, 27)))
-    watching.hub.grow()
+    watching.hub.build_views()
     watching.move(late, Window(1, 2))  # as one who looks at old rows, it may look around
     late.take()
     assert late.ids() == ["0:2", "0:1"]

@@ -44,7 +44,7 @@ class Anything:
         for _ in range(self.rng.randrange(5, 30)):
             self.rng.choice(actions)()
             if self.rng.random() < 0.5:
-                self.watching.hub.grow()
+                self.watching.hub.build_views()
             if self.rng.random() < 0.2:
                 self._settle()
         self._settle()
@@ -72,14 +72,14 @@ class Anything:
 
     def _remember(self, viewer: Viewer) -> None:
         self.past.append(viewer)
-        if viewer.refused is None:
+        if viewer.rejected is None:
             return
         table = self.watching.tables.get("made")
-        if viewer.refused.code is Code.UNKNOWN_COLUMN:
+        if viewer.rejected.code is Code.UNKNOWN_COLUMN:
             assert table is not None
             assert not _answers(table.store.table, viewer.query, strictly=True)
         else:
-            assert viewer.refused.code is Code.TOO_MANY_VIEWS
+            assert viewer.rejected.code is Code.TOO_MANY_VIEWS
 
     def _some(self) -> list[Viewer]:
         viewers = list(self.watching.viewers.values())
@@ -154,7 +154,7 @@ class Anything:
             else:
                 assert viewer.told is not None
                 assert viewer.told.state is Live.WAITING
-                assert ("cannot be had" in viewer.told.message) == (shown is not None)
+                assert ("does not fit" in viewer.told.message) == (shown is not None)
                 assert bool(viewer.told.code) == (shown is not None)
         self._assert_counts()
         self.watching.pass_time(1.0)
@@ -162,15 +162,15 @@ class Anything:
 
     def _assert_counts(self) -> None:
         """As many views and windows as are looked at, once nobody lingers."""
-        self.watching.pass_time(self.watching.pace.linger_seconds)
+        self.watching.pass_time(self.watching.limits.linger_seconds)
         self.watching.publish()
         viewers = self.watching.viewers.values()
         views = {_view(v.query) for v in viewers}
         windows = {(_view(v.query), v.query.columns, v.window) for v in viewers}
         counts = self.watching.hub.counts()
-        assert counts["views"] == len(views) == self.watching.hub.views_of("made")
-        assert counts["windows"] == len(windows)
-        assert counts["tickets"] == len(viewers)
+        assert counts.views == len(views) == self.watching.hub.view_count("made")
+        assert counts.windows == len(windows)
+        assert counts.subscribers == len(viewers)
 
 
 def _view(query: Query) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evergrid.gateway.engine.publication import WindowPublication
-from evergrid.gateway.engine.shared_window import Moment, Pane
+from evergrid.gateway.engine.shared_window import Moment, SharedWindow
 from evergrid.protocol import frames
 from evergrid.protocol.frames import Kind
 from evergrid.store.table import Applied, TableStore
@@ -46,12 +46,12 @@ class Looking:
         while not self.view.complete:
             self.view.grow()
 
-    def refresh(self, pane: Pane, seconds: float = 1.0) -> WindowPublication | None:
+    def refresh(self, pane: SharedWindow, seconds: float = 1.0) -> WindowPublication | None:
         self.now += seconds
         moment = Moment(int(self.now * 1000), self.tick, self.now, 0)
         return pane.refresh(self.store, self.view, 1, moment)
 
-    def ids(self, pane: Pane) -> list[str]:
+    def ids(self, pane: SharedWindow) -> list[str]:
         publication = self.refresh(pane)
         assert publication is not None
         ids: list[str] = publication.rows.column("_id").to_pylist()
@@ -74,7 +74,7 @@ class Looking:
 )
 def test_a_window_is_anywhere(window: Window, offsets: list[int], start: int) -> None:
     looking = Looking(1, 2, 3, 4, 5)
-    pane = Pane((), window)
+    pane = SharedWindow((), window)
     assert looking.ids(pane) == [f"0:{offset}" for offset in offsets]
     assert pane.publication is not None
     assert (pane.publication.header.offset, pane.publication.header.total) == (start, 5)
@@ -82,7 +82,7 @@ def test_a_window_is_anywhere(window: Window, offsets: list[int], start: int) ->
 
 def test_a_window_counted_from_the_end_moves_with_it() -> None:
     looking = Looking(1, 2, 3)
-    pane = Pane((), Window(-2, 2))
+    pane = SharedWindow((), Window(-2, 2))
     assert looking.ids(pane) == ["0:2", "0:3"]
     looking.upsert(4)
     assert looking.ids(pane) == ["0:3", "0:4"]
@@ -94,7 +94,7 @@ def test_a_window_counted_from_the_end_moves_with_it() -> None:
 
 def test_nothing_new_is_nothing_to_say() -> None:
     looking = Looking(1, 2, 3)
-    pane = Pane((), Window(0, 2))
+    pane = SharedWindow((), Window(0, 2))
     assert looking.refresh(pane) is not None
     assert looking.refresh(pane) is None
     looking.upsert(3)
@@ -105,7 +105,7 @@ def test_nothing_new_is_nothing_to_say() -> None:
 
 def test_a_row_in_the_place_of_one_that_is_gone_is_sent() -> None:
     looking = Looking(1, 2, 3)
-    pane = Pane((), Window(0, 3))
+    pane = SharedWindow((), Window(0, 3))
     looking.refresh(pane)
     looking.delete("0:2")
     looking.upsert(7)
@@ -118,7 +118,7 @@ def test_a_row_in_the_place_of_one_that_is_gone_is_sent() -> None:
 
 def test_a_total_alone_waits_a_moment() -> None:
     looking = Looking(1, 2, 3)
-    pane = Pane((), Window(0, 2))
+    pane = SharedWindow((), Window(0, 2))
     looking.refresh(pane)
     looking.upsert(4)
     assert looking.refresh(pane, 0.1) is None
@@ -131,7 +131,7 @@ def test_a_total_alone_waits_a_moment() -> None:
 
 def test_a_full_window_is_encoded_once_and_whatever_came_as_a_difference_can_be_had_whole() -> None:
     looking = Looking(1, 2, 3)
-    pane = Pane(("text",), Window(0, 3))
+    pane = SharedWindow(("text",), Window(0, 3))
     first = looking.refresh(pane)
     assert first is not None
     assert first.difference is None

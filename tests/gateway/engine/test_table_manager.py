@@ -12,11 +12,12 @@ import pytest
 
 from evergrid.changelog.feed import Followed, Key, Reached
 from evergrid.changelog.manifest import Behind, Gap, Gaps, Manifest
-from evergrid.gateway.engine.deliveries import TableInfo
-from evergrid.gateway.engine.hub import Hub, Pace
-from evergrid.gateway.engine.pipeline_health import Health
+from evergrid.gateway.engine.changelog_follower import FeedState
+from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.pipeline_health import PipelineHealth
 from evergrid.gateway.engine.shared_window import Moment
-from evergrid.gateway.engine.table_manager import Keeper, Situation
+from evergrid.gateway.engine.table_engine import TableInfo
+from evergrid.gateway.engine.table_manager import TableManager
 from evergrid.model.generation import Generation, State, TableTopic, Times
 from evergrid.model.table import Column, Retention, Role, Table
 from evergrid.model.types import TIMESTAMP
@@ -64,11 +65,11 @@ def manifest(current: int | None, *tables: Followed, switched: int = 0) -> Manif
 
 
 class Keeping:
-    """A keeper and one who looks at the table."""
+    """A table manager and one subscriber of the table."""
 
     def __init__(self, table_bytes: int = 64 * MEGABYTE) -> None:
-        self.watching = Watching(Pace(frame_seconds=0.0, linger_seconds=1.0, max_views=5))
-        self.keeper = Keeper(self.watching.hub, table_bytes)
+        self.watching = Watching(HubLimits(frame_seconds=0.0, linger_seconds=1.0, max_views=5))
+        self.manager = TableManager(self.watching.hub, table_bytes)
         self.tables: list[Followed] = []
         self.current: int | None = None
         self.switched = time.time_ns() // 1000
@@ -88,12 +89,12 @@ class Keeping:
     ) -> None:
         known = manifest(self.current, *self.tables, switched=self.switched)
         known = msgspec.structs.replace(known, pulse=pulse, behind=behind, gaps=Gaps(gaps or {}))
-        self.keeper.turn(Situation(tuple(self.tables), dict(self.reached), known, down))
+        self.manager.update(FeedState(tuple(self.tables), dict(self.reached), known, down))
         self.watching.settle()
 
     def apply(self, one: Followed, *rows: dict[str, Value], gone: tuple[str, ...] = ()) -> None:
         batch = making.batch(one.target.table, rows)
-        self.keeper.apply(one.key, [batch, list(gone)])
+        self.manager.apply(one.key, [batch, list(gone)])
         self.watching.settle()
 
     def shown(self) -> list[Value]:
@@ -104,7 +105,7 @@ class Keeping:
         return self.viewer.told.state
 
     def info(self) -> TableInfo:
-        (only,) = self.keeper.tables()
+        (only,) = self.manager.tables()
         return only
 
 
@@ -124,7 +125,7 @@ def keeping() -> Keeping:
 def test_a_table_is_shown_when_all_of_it_is_there() -> None:
     keeping = Keeping()
     assert keeping.state() is Live.WAITING
-    assert not keeping.keeper.ready
+    assert not keeping.manager.ready
     first = followed(1)
     keeping.tables, keeping.current = [first], 1
     keeping.turn()
@@ -135,23 +136,23 @@ def test_a_table_is_shown_when_all_of_it_is_there() -> None:
     assert keeping.viewer.told is not None
     assert (keeping.viewer.told.done, keeping.viewer.told.total) == (2, 3)
     assert keeping.viewer.picture is None
-    assert keeping.keeper.store("made") is None
+    assert keeping.manager.store("made") is None
     keeping.apply(first, row(3), gone=("0:1",))
     keeping.reached[first.key] = Reached(3, 3)
     keeping.turn()
     assert keeping.shown() == ["0:2", "0:3"]
     assert keeping.state() is Live.LIVE
-    assert keeping.keeper.ready
+    assert keeping.manager.ready
 
 
 def test_changes_are_applied_in_their_order(keeping: Keeping) -> None:
     first = keeping.tables[0]
     batches = [making.batch(TABLE, [row(n)]) for n in (1, 3)]
-    keeping.keeper.apply(first.key, [["0:1"], batches[0], ["0:2", "0:3"], batches[1], ["0:9"]])
+    keeping.manager.apply(first.key, [["0:1"], batches[0], ["0:2", "0:3"], batches[1], ["0:9"]])
     keeping.watching.settle()
     assert keeping.shown() == ["0:1", "0:3"]
     assert keeping.info().changes == 2 + 6
-    assert keeping.keeper.rows_applied == 4
+    assert keeping.manager.rows_applied == 4
 
 
 def test_the_next_generation_is_shown_when_it_is_current_and_complete(keeping: Keeping) -> None:
@@ -166,7 +167,7 @@ def test_the_next_generation_is_shown_when_it_is_current_and_complete(keeping: K
     keeping.turn()
     assert keeping.shown() == ["0:1", "0:2"], "it is current, but not all of it is there"
     assert keeping.state() is Live.LIVE
-    assert keeping.keeper.ready, "there is nothing that it could not answer"
+    assert keeping.manager.ready, "there is nothing that it could not answer"
     keeping.apply(keeping.tables[0], row(3))
     assert keeping.shown() == ["0:1", "0:2", "0:3"], "the old one goes on meanwhile"
     keeping.apply(second, row(8))
@@ -186,16 +187,16 @@ def test_the_old_generation_is_kept_while_it_is_shown_though_it_is_read_no_more(
     keeping.tables, keeping.current = [second], 2
     keeping.turn()
     assert keeping.shown() == ["0:1", "0:2"]
-    old = keeping.keeper.store("made")
+    old = keeping.manager.store("made")
     keeping.apply(second, row(9))
     keeping.reached[second.key] = Reached(1, 1)
     keeping.turn()
     assert keeping.shown() == ["0:9"]
-    assert keeping.keeper.store("made") is not old
+    assert keeping.manager.store("made") is not old
 
 
 def test_the_memory_of_the_old_generation_is_given_back(keeping: Keeping) -> None:
-    store = keeping.keeper.store("made")
+    store = keeping.manager.store("made")
     assert store is not None
     old = weakref.ref(store)
     del store
@@ -219,7 +220,7 @@ def test_a_table_without_a_name_is_withdrawn_and_its_window_waits(keeping: Keepi
     keeping.tables, keeping.current = [], None
     keeping.turn()
     assert keeping.state() is Live.WAITING
-    assert keeping.keeper.tables() == []
+    assert keeping.manager.tables() == []
     keeping.apply(first, row(5))
     assert keeping.shown() == ["0:1", "0:2"]
     keeping.tables, keeping.current = [followed(3)], 3
@@ -232,16 +233,16 @@ def test_a_table_without_a_name_is_withdrawn_and_its_window_waits(keeping: Keepi
 
 
 def test_a_broker_that_is_away_makes_tables_stale_and_takes_none(keeping: Keeping) -> None:
-    before = keeping.keeper.fresh_at
+    before = keeping.manager.fresh_at
     assert before > 0
     keeping.tables = []
     keeping.current = None
     keeping.turn(down="Kafka does not answer.")
-    assert keeping.keeper.pipeline().health is Health.UNKNOWN
+    assert keeping.manager.pipeline().health is PipelineHealth.UNKNOWN
     assert keeping.state() is Live.STALE
     assert keeping.viewer.told is not None
     assert keeping.viewer.told.message == "Kafka does not answer. Going on when it is back."
-    assert keeping.viewer.told.since == keeping.keeper.fresh_at
+    assert keeping.viewer.told.since == keeping.manager.fresh_at
     assert keeping.shown() == ["0:1", "0:2"]
 
 
@@ -254,7 +255,7 @@ def test_one_that_nobody_writes_any_more_is_old_while_the_next_is_loaded(
     assert keeping.state() is Live.LIVE, "its queries run on for a while"
     later = time.time_ns() + 31_000_000_000
     monkeypatch.setattr(time, "time_ns", lambda: later)
-    keeping.keeper.look()
+    keeping.manager.report_states()
     keeping.watching.settle()
     assert keeping.viewer.told is not None
     told = (keeping.viewer.told.state, keeping.viewer.told.message, keeping.viewer.told.since)
@@ -285,12 +286,12 @@ def test_a_table_that_two_generations_share_is_kept_once_and_goes_on_under_the_n
     keeping: Keeping,
 ) -> None:
     first = keeping.tables[0]
-    store = keeping.keeper.store("made")
+    store = keeping.manager.store("made")
     bytes_before = keeping.info().bytes
     second = shared(first, 2)
     keeping.tables, keeping.current = [second], 2
     keeping.turn()
-    assert keeping.keeper.store("made") is store, "never loaded twice"
+    assert keeping.manager.store("made") is store, "never loaded twice"
     assert keeping.info().bytes == bytes_before
     assert keeping.info().generation == 2
     assert keeping.shown() == ["0:1", "0:2"]
@@ -300,7 +301,7 @@ def test_a_table_that_two_generations_share_is_kept_once_and_goes_on_under_the_n
     assert keeping.shown() == ["0:1", "0:2", "0:3"]
     keeping.tables, keeping.current = [first], 1  # and back
     keeping.turn()
-    assert keeping.keeper.store("made") is store
+    assert keeping.manager.store("made") is store
     assert keeping.info().generation == 1
     assert keeping.shown() == ["0:1", "0:2", "0:3"]
 
@@ -314,11 +315,11 @@ def test_a_shared_table_takes_the_new_number_when_it_has_what_was_there_at_ready
     keeping.turn()
     assert (keeping.state(), keeping.info().generation) == (Live.LIVE, 1)
     assert keeping.shown() == ["0:1", "0:2"], "it goes on as it was"
-    assert keeping.keeper.ready
+    assert keeping.manager.ready
     later = time.time_ns() + 31_000_000_000
     with monkeypatch.context() as patch:
         patch.setattr(time, "time_ns", lambda: later)
-        keeping.keeper.look()
+        keeping.manager.report_states()
     keeping.watching.settle()
     assert keeping.state() is Live.STALE, "it lacks what the current one had"
     keeping.apply(second, row(3))
@@ -336,7 +337,7 @@ def test_a_shared_table_is_not_left_behind_when_its_first_generation_is_forgotte
     keeping.turn()  # of generation 1 there is no record any more
     later = time.time_ns() + 31_000_000_000
     monkeypatch.setattr(time, "time_ns", lambda: later)
-    keeping.keeper.look()
+    keeping.manager.report_states()
     keeping.watching.settle()
     assert (keeping.state(), keeping.shown()) == (Live.LIVE, ["0:1", "0:2"])
 
@@ -344,18 +345,18 @@ def test_a_shared_table_is_not_left_behind_when_its_first_generation_is_forgotte
 def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
     keeping: Keeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert keeping.keeper.pipeline().health is Health.UNKNOWN
+    assert keeping.manager.pipeline().health is PipelineHealth.UNKNOWN
     keeping.turn(pulse=NOW)
-    assert keeping.keeper.pipeline().health is Health.LIVE
-    assert keeping.keeper.pipeline().manifest.current == 1
+    assert keeping.manager.pipeline().health is PipelineHealth.LIVE
+    assert keeping.manager.pipeline().manifest.current == 1
     assert keeping.state() is Live.LIVE
     later = time.monotonic() + 3600
     monkeypatch.setattr(time, "monotonic", lambda: later)
-    keeping.keeper.look()
+    keeping.manager.report_states()
     keeping.watching.settle()
     assert keeping.state() is Live.STALE
-    assert keeping.keeper.pipeline().health is Health.GONE
-    assert keeping.keeper.pipeline().message == "The pipeline does not run."
+    assert keeping.manager.pipeline().health is PipelineHealth.GONE
+    assert keeping.manager.pipeline().message == "The pipeline does not run."
     keeping.turn(pulse=NOW + 1)
     assert keeping.state() is Live.LIVE
 
@@ -366,17 +367,17 @@ def test_a_pipeline_that_is_behind_makes_its_tables_stale_since_then(keeping: Ke
     assert keeping.viewer.told is not None
     assert keeping.viewer.told.since == NOW - 40
     assert keeping.viewer.told.message == "The pipeline has 5 messages still to read."
-    assert keeping.keeper.pipeline().health is Health.BEHIND
+    assert keeping.manager.pipeline().health is PipelineHealth.BEHIND
     keeping.turn(pulse=NOW + 1)
     assert keeping.state() is Live.LIVE
-    assert keeping.keeper.pipeline().health is Health.LIVE
+    assert keeping.manager.pipeline().health is PipelineHealth.LIVE
 
 
 def test_one_slow_join_makes_only_its_own_table_stale(keeping: Keeping) -> None:
     why = "The join has 5 messages still to read."
     keeping.turn(pulse=NOW, behind=Behind(NOW - 40, why, ("final_ui",)))
     assert keeping.state() is Live.LIVE, "another table is behind"
-    assert keeping.keeper.pipeline().health is Health.BEHIND
+    assert keeping.manager.pipeline().health is PipelineHealth.BEHIND
     keeping.turn(pulse=NOW + 1, behind=Behind(NOW - 40, why, ("made", "final_ui")))
     assert keeping.viewer.told is not None
     told = keeping.viewer.told
@@ -410,7 +411,7 @@ def test_gaps_are_those_of_the_changelog_that_is_shown(keeping: Keeping) -> None
     keeping.tables, keeping.current = [*keeping.tables, second], 2
     keeping.turn(gaps=gaps)
     assert keeping.info().gaps == (), "the one before is still shown"
-    assert keeping.keeper.notices == []
+    assert keeping.manager.log_lines == []
     keeping.apply(second, row(9))
     keeping.reached[second.key] = Reached(1, 1)
     keeping.turn(gaps=gaps)
@@ -422,13 +423,13 @@ def test_each_reason_for_gaps_is_logged_once(keeping: Keeping) -> None:
     more = msgspec.structs.replace(GAP, messages=8)
     for gaps in ((GAP,), (GAP,), (more,), (more, Gap("memory", 1, ("u9",), NOW))):
         keeping.turn(gaps={topic: gaps})
-    first, second = keeping.keeper.notices
+    first, second = keeping.manager.log_lines
     assert first.startswith("Table made: rows may be missing or show an older match: history limit")
     assert "memory limit" in second
     assert "u9" not in second, "keys are data"
     keeping.turn()
     keeping.turn(gaps={topic: (GAP,)})
-    assert len(keeping.keeper.notices) == 3, "it is a new one, after there was none"
+    assert len(keeping.manager.log_lines) == 3, "it is a new one, after there was none"
 
 
 def test_retention_takes_the_oldest_and_viewers_see_them_go() -> None:
@@ -441,7 +442,7 @@ def test_retention_takes_the_oldest_and_viewers_see_them_go() -> None:
     assert keeping.shown() == ["0:2", "0:3"]
     keeping.apply(first, row(4, ts=NOW - 7200 * 1_000_000))
     assert keeping.shown() == ["0:2", "0:3"]
-    keeping.keeper.expire()
+    keeping.manager.expire()
     assert keeping.info().rows == 2
     assert keeping.info().max_rows == 2
 
@@ -461,13 +462,13 @@ def test_a_table_that_has_used_up_its_memory_loses_its_oldest_rows_before_everyo
     assert 1000 < info.rows < 20_000
     oldest = 20_000 - info.rows
     assert keeping.shown() == [f"0:{n}" for n in range(oldest, oldest + 3)]
-    keeping.keeper.expire()
+    keeping.manager.expire()
     assert keeping.info().rows == info.rows
 
 
 def test_changes_for_a_table_that_nobody_announced_are_passed_over(keeping: Keeping) -> None:
-    keeping.keeper.apply(Key("g9.made", "?", TABLE), [making.batch(TABLE, [row(1)])])
-    assert keeping.keeper.rows_applied == 2
+    keeping.manager.apply(Key("g9.made", "?", TABLE), [making.batch(TABLE, [row(1)])])
+    assert keeping.manager.rows_applied == 2
 
 
 def test_a_new_message_in_an_old_row_is_no_lag() -> None:
@@ -494,8 +495,8 @@ def test_what_is_said_about_a_table_is_so(keeping: Keeping) -> None:
     assert info.newest == NOW + 2
     assert info.lag_seconds < 3600
     assert info.views == 1
-    store = keeping.keeper.store("made")
+    store = keeping.manager.store("made")
     assert store is not None
     assert info.bytes == store.nbytes
     keeping.hub.publish(Moment(0, keeping.hub.tick, 1e9, 0))
-    assert keeping.keeper.message == "All tables are loaded."
+    assert keeping.manager.message == "All tables are loaded."

@@ -8,10 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from evergrid.gateway.access.traffic_counters import Counts
-from evergrid.gateway.engine.deliveries import Load
-from evergrid.gateway.http.loop_delay import Delays
-from evergrid.gateway.http.metrics import Situation, metrics
+from evergrid.gateway.access.traffic_counters import TrafficCounters
+from evergrid.gateway.engine.table_engine import EngineLoad
+from evergrid.gateway.http.loop_delay import LoopDelays
+from evergrid.gateway.http.metrics import MetricsSnapshot, metrics
 from evergrid.protocol.codes import Code
 from evergrid.testing.gateway import LocalGateway
 from tests.gateway.conftest import person
@@ -40,8 +40,8 @@ def test_every_route_is_listed(gateway: LocalGateway) -> None:
 
 
 def test_every_metric_is_listed() -> None:
-    load = Load(0, 0, 0, 0.0, 0, 0, 0, True, "")
-    shown = metrics(Situation("", "", [], load, Counts(), Delays(), 0, 0, 0))
+    load = EngineLoad(0, 0, 0, 0.0, 0, 0, True, "")
+    shown = metrics(MetricsSnapshot("", "", [], load, TrafficCounters(), LoopDelays(), 0, 0, 0))
     _, _, section = HTTP.partition("## Metrics")
     listed = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`([^`]*)`", section))))
     for name in re.findall(r"# TYPE evergrid_(\w+)", shown):

@@ -8,12 +8,12 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from evergrid.gateway.http.row_formats import Head, writer
+from evergrid.gateway.http.row_formats import RowsHead, writer
 from evergrid.gateway.http.row_parameters import Format
 from evergrid.model.table import Column
 from evergrid.model.types import TEXT
 
-HEAD = Head("people", 3, (Column("name", TEXT),), 2)
+HEAD = RowsHead("people", 3, (Column("name", TEXT),), 2)
 HARD = [
     None,
     "",

@@ -2,18 +2,18 @@ from __future__ import annotations
 
 import pytest
 
-from evergrid.gateway.access.request_error import Refusal
-from evergrid.gateway.http.row_parameters import Format, RowsWish, accepted, read_rows_wish
+from evergrid.gateway.access.request_error import RequestError
+from evergrid.gateway.http.row_parameters import Format, RowsRequest, accepted, read_rows_request
 from evergrid.protocol.codes import Code
 from evergrid.views.query import Filter, Nulls, Op, OrderBy, Query, Window
 
 
-def wish(*parameters: tuple[str, str], accept: str = "") -> RowsWish:
-    return read_rows_wish("people", parameters, accept)
+def wish(*parameters: tuple[str, str], accept: str = "") -> RowsRequest:
+    return read_rows_request("people", parameters, accept)
 
 
 def test_nothing_asked_for_is_the_first_rows_as_json() -> None:
-    assert wish() == RowsWish(Query("people"), Window(0, 300), Format.JSON, False)
+    assert wish() == RowsRequest(Query("people"), Window(0, 300), Format.JSON, False)
 
 
 def test_everything_can_be_asked_for() -> None:
@@ -26,7 +26,7 @@ def test_everything_can_be_asked_for() -> None:
         ("limit", "20"),
         ("format", "csv"),
         ("guard", "true"),
-    ) == RowsWish(
+    ) == RowsRequest(
         Query(
             "people",
             ("name", "age"),
@@ -79,14 +79,14 @@ def test_all_rows_have_no_window_unless_some_are_left_out() -> None:
     ],
 )
 def test_what_cannot_be_read_is_refused_by_its_code(name: str, value: str, code: Code) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         wish((name, value))
     assert refusal.value.code is code
     assert len(refusal.value.sentence()) < 400
 
 
 def test_a_parameter_is_given_once() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         wish(("limit", "1"), ("limit", "2"))
     assert refusal.value.code is Code.BAD_PARAMETER
 

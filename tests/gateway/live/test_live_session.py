@@ -9,21 +9,30 @@ import msgspec
 import pytest
 
 from evergrid.config.settings import GatewayLimits
-from evergrid.gateway.access.access_key import Key, KeyProblem
-from evergrid.gateway.access.limits import Turnstile, Visit
-from evergrid.gateway.engine.deliveries import Refused, Told
-from evergrid.gateway.live.live_session import Session
+from evergrid.gateway.access.access_key import AccessKey, KeyProblem
+from evergrid.gateway.access.limits import ConnectionCounter
+from evergrid.gateway.engine.deliveries import Rejected, StateChanged
+from evergrid.gateway.live.live_session import LiveSession
 from evergrid.gateway.live.session_actions import (
     Action,
     CloseWindow,
-    End,
+    EndConnection,
     MoveWindow,
     OpenWindow,
-    Say,
+    SendMessage,
 )
-from evergrid.gateway.live.session_context import HEART_SECONDS, SILENCE_SECONDS, Place
+from evergrid.gateway.live.session_context import HEARTBEAT_SECONDS, SILENCE_SECONDS, SessionContext
 from evergrid.protocol.codes import Code
-from evergrid.protocol.messages import Closed, Failed, Live, Resume, ServerHeart, State, Welcome
+from evergrid.protocol.messages import (
+    Closed,
+    Failed,
+    Live,
+    Resume,
+    ServerHeart,
+    State,
+    Welcome,
+    WindowState,
+)
 from evergrid.testing.gateway import LIMITS
 from evergrid.views.predicate import MAX_NESTING
 from evergrid.views.query import Window
@@ -35,16 +44,19 @@ EXPIRED = KeyProblem(Code.KEY_EXPIRED, "this key has expired.")
 
 
 class Ring:
-    """Keys by their secrets."""
+    """KeyRegistry by their secrets."""
 
     def __init__(self) -> None:
-        self.keys = {"secret": Key("me", "", ("users_*", "people")), "other": Key("you", "")}
+        self.keys = {
+            "secret": AccessKey("me", "", ("users_*", "people")),
+            "other": AccessKey("you", ""),
+        }
         self.problem: KeyProblem | None = None
 
-    def find(self, secret: str) -> Key | KeyProblem:
+    def find(self, secret: str) -> AccessKey | KeyProblem:
         return self.keys.get(secret, GONE)
 
-    def current(self, key: Key) -> Key | KeyProblem:
+    def current(self, key: AccessKey) -> AccessKey | KeyProblem:
         if self.problem:
             return self.problem
         return next((now for now in self.keys.values() if now.name == key.name), GONE)
@@ -53,14 +65,13 @@ class Ring:
 class Talk:
     """A session with a clock that is moved by hand."""
 
-    def __init__(self, proved: Key | None = None, limits: GatewayLimits = LIMITS) -> None:
+    def __init__(self, proved: AccessKey | None = None, limits: GatewayLimits = LIMITS) -> None:
         self.ring = Ring()
         self.now = 100.0
         numbers = count(1)
-        place = Place("i1", "0.1", limits, self.ring, lambda: next(numbers))
-        visit = Turnstile(limits).enter(proved.name if proved else None)
-        assert isinstance(visit, Visit)
-        self.session = Session(place, visit, proved, self.now, 1.0)
+        context = SessionContext("i1", "0.1", limits, self.ring, lambda: next(numbers))
+        slot = ConnectionCounter(limits).take(proved.name if proved else None)
+        self.session = LiveSession(context, slot, proved, self.now, 1.0)
 
     def text(self, text: str) -> list[Action]:
         return list(self.session.receive(text, self.now))
@@ -68,9 +79,9 @@ class Talk:
     def say(self, **message: object) -> list[Action]:
         return self.text(json.dumps(message))
 
-    def look(self, seconds: float) -> list[Action]:
+    def check(self, seconds: float) -> list[Action]:
         self.now += seconds
-        return list(self.session.look(self.now, 42))
+        return list(self.session.check(self.now, 42))
 
     def open(self, sub: int, table: str = "people", **more: object) -> list[Action]:
         return self.say(type="open", sub=sub, table=table, **more)
@@ -78,13 +89,13 @@ class Talk:
 
 def only(kind: type[Kind], actions: list[Action]) -> Kind:
     assert len(actions) == 1, actions
-    action = actions[0].message if isinstance(actions[0], Say) else actions[0]
+    action = actions[0].message if isinstance(actions[0], SendMessage) else actions[0]
     assert isinstance(action, kind), actions
     return action
 
 
 def ended(actions: list[Action]) -> Code:
-    return only(End, actions).code
+    return only(EndConnection, actions).code
 
 
 def refused(actions: list[Action]) -> tuple[str, int | None]:
@@ -106,17 +117,17 @@ def test_a_good_key_in_the_first_message_is_welcome() -> None:
 
 
 def test_a_key_of_the_handshake_needs_no_repeating() -> None:
-    proved = Talk(Key("me", ""))
+    proved = Talk(AccessKey("me", ""))
     assert only(Welcome, proved.say(type="hello", protocol=1)).key == "me"
 
 
 def test_hello_cannot_change_the_key_of_the_handshake() -> None:
-    proved = Talk(Key("me", ""))
+    proved = Talk(AccessKey("me", ""))
     assert ended(proved.say(type="hello", protocol=1, key="other")) is Code.BAD_KEY
 
 
 def test_a_key_of_the_handshake_does_not_make_hello_needless() -> None:
-    assert ended(Talk(Key("me", "")).open(1)) is Code.NOT_LOGGED_IN
+    assert ended(Talk(AccessKey("me", "")).open(1)) is Code.NOT_LOGGED_IN
 
 
 @pytest.mark.parametrize(
@@ -141,8 +152,8 @@ def test_hello_is_said_once(talk: Talk) -> None:
 
 def test_hello_must_come_in_time() -> None:
     late = Talk()
-    assert late.look(LIMITS.login_seconds) == []
-    assert ended(late.look(0.1)) is Code.LOGIN_LATE
+    assert late.check(LIMITS.login_seconds) == []
+    assert ended(late.check(0.1)) is Code.LOGIN_LATE
 
 
 def test_a_key_has_so_many_connections() -> None:
@@ -286,7 +297,9 @@ def test_messages_are_so_many_a_second(talk: Talk) -> None:
 
 
 def test_pings_count_as_messages(talk: Talk) -> None:
-    endings = [list(talk.session.knock(talk.now)) for _ in range(2 * LIMITS.messages_per_second)]
+    endings = [
+        list(talk.session.receive_ping(talk.now)) for _ in range(2 * LIMITS.messages_per_second)
+    ]
     assert ended(endings[-1]) is Code.TOO_MANY_MESSAGES
 
 
@@ -294,7 +307,7 @@ def test_a_number_names_one_window_at_a_time(talk: Talk) -> None:
     first = only(OpenWindow, talk.open(1))
     assert refused(talk.open(1)) == (Code.SUB_IN_USE.value, 1)
     talk.say(type="close", sub=1)
-    assert only(OpenWindow, talk.open(1)).ticket != first.ticket
+    assert only(OpenWindow, talk.open(1)).subscriber != first.subscriber
 
 
 @pytest.mark.parametrize("message", [{"type": "move", "offset": 1}, {"type": "close"}])
@@ -305,17 +318,18 @@ def test_windows_that_are_not_open_are_not_known(talk: Talk, message: dict[str, 
 def test_a_move_is_checked_like_an_open(talk: Talk) -> None:
     opened = only(OpenWindow, talk.open(1))
     moved = only(MoveWindow, talk.say(type="move", sub=1, offset=-7, limit=7))
-    assert (moved.ticket, moved.window) == (opened.ticket, Window(-7, 7))
+    assert (moved.subscriber, moved.window) == (opened.subscriber, Window(-7, 7))
     assert refused(talk.say(type="move", sub=1, offset=0, limit=0)) == (Code.BAD_WINDOW.value, 1)
 
 
 def test_closed_is_the_last_word_about_a_window(talk: Talk) -> None:
     opened = only(OpenWindow, talk.open(1))
     closed, said = talk.say(type="close", sub=1)
-    assert closed == CloseWindow(1, opened.ticket)
-    assert said == Say(Closed(1))
-    assert list(talk.session.told(Told(opened.ticket, Live.LIVE, ""))) == []
-    assert list(talk.session.refused(Refused(opened.ticket, Code.BAD_VALUE, ""))) == []
+    assert closed == CloseWindow(1, opened.subscriber)
+    assert said == SendMessage(Closed(1))
+    state = WindowState(Live.LIVE, "")
+    assert list(talk.session.state_changed(StateChanged(opened.subscriber, state))) == []
+    assert list(talk.session.rejected(Rejected(opened.subscriber, Code.BAD_VALUE, ""))) == []
 
 
 def test_windows_are_so_many(talk: Talk) -> None:
@@ -328,49 +342,52 @@ def test_windows_are_so_many(talk: Talk) -> None:
 
 def test_what_the_engine_says_is_told_under_the_clients_number(talk: Talk) -> None:
     opened = only(OpenWindow, talk.open(8))
-    told = list(talk.session.told(Told(opened.ticket, Live.STALE, "Kafka is away.", 5)))
-    assert only(State, told) == State(8, Live.STALE, "Kafka is away.", 5)
+    stale = WindowState(Live.STALE, "Kafka is away.", 5)
+    told = list(talk.session.state_changed(StateChanged(opened.subscriber, stale)))
+    assert only(State, told) == State(Live.STALE, "Kafka is away.", 5, sub=8)
     code = Code.UNKNOWN_COLUMN.value
-    told = list(talk.session.told(Told(opened.ticket, Live.WAITING, "No note.", code=code)))
-    assert only(State, told) == State(8, Live.WAITING, "No note.", code=code)
+    waiting = WindowState(Live.WAITING, "No note.", done=1, total=2, code=code)
+    told = list(talk.session.state_changed(StateChanged(opened.subscriber, waiting)))
+    state = State(Live.WAITING, "No note.", done=1, total=2, code=code, sub=8)
+    assert only(State, told) == state
 
 
 def test_what_the_engine_refuses_frees_the_number(talk: Talk) -> None:
     opened = only(OpenWindow, talk.open(8))
-    gone, said = talk.session.refused(Refused(opened.ticket, Code.UNKNOWN_COLUMN, "no."))
-    assert gone == CloseWindow(8, opened.ticket, heard=False)
+    gone, said = talk.session.rejected(Rejected(opened.subscriber, Code.UNKNOWN_COLUMN, "no."))
+    assert gone == CloseWindow(8, opened.subscriber, by_engine=True)
     assert refused([said]) == (Code.UNKNOWN_COLUMN.value, 8)
     only(OpenWindow, talk.open(8))
 
 
 def test_hearts_beat_and_silence_ends(talk: Talk) -> None:
-    assert only(ServerHeart, talk.look(HEART_SECONDS)).time == 42
-    assert talk.look(HEART_SECONDS / 2) == []
+    assert only(ServerHeart, talk.check(HEARTBEAT_SECONDS)).time == 42
+    assert talk.check(HEARTBEAT_SECONDS / 2) == []
     talk.say(type="heart")
-    talk.look(SILENCE_SECONDS)
-    assert ended(talk.look(0.1)) is Code.SILENT
+    talk.check(SILENCE_SECONDS)
+    assert ended(talk.check(0.1)) is Code.SILENT
 
 
 def test_who_is_busy_reading_is_not_silent(talk: Talk) -> None:
-    talk.look(SILENCE_SECONDS)
-    talk.session.moved(talk.now)
-    assert not any(isinstance(action, End) for action in talk.look(1))
+    talk.check(SILENCE_SECONDS)
+    talk.session.is_reading(talk.now)
+    assert not any(isinstance(action, EndConnection) for action in talk.check(1))
 
 
 @pytest.mark.parametrize("problem", [GONE, EXPIRED])
 def test_a_key_that_opens_no_more_ends_the_connection(talk: Talk, problem: KeyProblem) -> None:
     talk.ring.problem = problem
-    assert ended(talk.look(1)) is problem.code
+    assert ended(talk.check(1)) is problem.code
 
 
 def test_a_key_that_lost_a_table_loses_its_windows_on_it(talk: Talk) -> None:
     kept = only(OpenWindow, talk.open(1, "users_ui"))
     lost = only(OpenWindow, talk.open(2))
-    talk.ring.keys["secret"] = Key("me", "", ("users_*",))
-    gone, said = talk.look(1)
-    assert gone == CloseWindow(2, lost.ticket)
+    talk.ring.keys["secret"] = AccessKey("me", "", ("users_*",))
+    gone, said = talk.check(1)
+    assert gone == CloseWindow(2, lost.subscriber)
     assert refused([said]) == (Code.NO_RIGHTS.value, 2)
-    assert talk.session.tickets == (kept.ticket,)
+    assert talk.session.subscribers == (kept.subscriber,)
     assert refused(talk.open(3)) == (Code.NO_RIGHTS.value, 3)
 
 
@@ -378,9 +395,9 @@ def test_a_key_that_lost_a_table_loses_its_windows_on_it(talk: Talk) -> None:
     "more",
     [
         lambda talk: talk.say(type="heart"),
-        lambda talk: talk.look(100),
-        lambda talk: list(talk.session.refuse(Code.SHUTTING_DOWN, "")),
-        lambda talk: list(talk.session.knock(talk.now)),
+        lambda talk: talk.check(100),
+        lambda talk: list(talk.session.end(Code.SHUTTING_DOWN, "")),
+        lambda talk: list(talk.session.receive_ping(talk.now)),
     ],
 )
 def test_nothing_follows_the_end(talk: Talk, more: Callable[[Talk], list[Action]]) -> None:

@@ -1,1 +1,1 @@
-"""Who may come in: keys, hosts and origins, limits, and how everyone is refused."""
+"""Who may use the gateway and how much: keys, hosts and origins, limits, certificates."""

@@ -1,4 +1,4 @@
-"""One key: who it belongs to, what it opens and until when; never its secret."""
+"""An access key: its name, its rights and its lifetime, but never its secret."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import datetime
 import fnmatch
 import hashlib
 import secrets
+from typing import Protocol
 
 import msgspec
 
 from evergrid.protocol.codes import Code
 
-# Tells people and secret scanners what the text is that they have found.
+# Lets people and secret scanners recognise a key.
 PREFIX = "eg_"
 SECRET_BYTES = 32
 EVERY_TABLE = ("*",)
 
 
-class Key(msgspec.Struct, frozen=True):
-    """A name with rights; `hash` is the SHA-256 of the secret that proves it."""
+class AccessKey(msgspec.Struct, frozen=True):
+    """A name with rights; `hash` is the SHA-256 of the secret."""
 
     name: str
     hash: str
@@ -35,14 +36,21 @@ class Key(msgspec.Struct, frozen=True):
 
 
 class KeyProblem(msgspec.Struct, frozen=True):
-    """Why a secret opens nothing; `message` is for the one who sent it, and does not repeat it."""
+    """Why a secret is not accepted; `message` is for the client and does not repeat the secret."""
 
     code: Code
     message: str
 
 
+class KeyFinder(Protocol):
+    """Looks up keys; `current` is a key that was found before, with the rights it has now."""
+
+    def find(self, secret: str) -> AccessKey | KeyProblem: ...
+    def current(self, key: AccessKey) -> AccessKey | KeyProblem: ...
+
+
 def new_secret() -> str:
-    """A secret of 256 bits from the system's secure source."""
+    """A secret of 256 bits from the operating system's random source."""
     return PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
 
@@ -52,18 +60,26 @@ def make_key(
     tables: tuple[str, ...] = EVERY_TABLE,
     control: bool = False,
     lifetime: datetime.timedelta | None = None,
-) -> tuple[Key, str]:
-    """A key that is good from now on, and the secret that proves it, which nobody keeps."""
+) -> tuple[AccessKey, str]:
+    """A new key and its secret, which is stored nowhere."""
     secret = new_secret()
     now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     expires = None if lifetime is None else now + lifetime
-    return Key(name, hashed(secret), tables, control, created=now, expires=expires), secret
+    key = AccessKey(
+        name=name,
+        hash=hashed(secret),
+        tables=tables,
+        control=control,
+        created=now,
+        expires=expires,
+    )
+    return key, secret
 
 
 def hashed(secret: str) -> str:
-    """What the key file keeps of a secret.
+    """The hash that the key file keeps of a secret.
 
-    One round is enough: salt and slow hashes protect words that people choose, and 256
-    random bits are beyond guessing.
+    One round is enough: salt and slow hashes protect passwords that people choose, and 256
+    random bits cannot be guessed.
     """
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,7 +1,7 @@
-"""Where connections arrive: who has not said a word yet, and who says what is no HTTP.
+"""Limits TCP connections that have not sent a request yet.
 
-A TCP connection costs memory before any request could be refused, so it is counted from
-the moment it is there. Silent ones are few at once, and not for long.
+A TCP connection costs memory before any request can be rejected, so it is counted as soon as it
+exists. Only a few may be silent at once, and each only for a limited time.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Callable
 from aiohttp import web
 
 from evergrid.config.settings import GatewayLimits
-from evergrid.gateway.access.json_response import failure
-from evergrid.gateway.access.request_error import UNFORESEEN
+from evergrid.gateway.access.json_response import error_response
+from evergrid.gateway.access.request_error import INTERNAL_ERROR
 from evergrid.protocol.codes import Code
 
 
-class Reception(web.RequestHandler):
-    """aiohttp's handler of one connection, but what it refuses itself is said in our words."""
+class HttpHandler(web.RequestHandler):
+    """aiohttp's handler of one connection, with Evergrid's error responses."""
 
     __slots__ = ()
 
@@ -31,23 +31,23 @@ class Reception(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         if request.writer.output_size > 0:
-            raise ConnectionError("half of an answer is sent: only breaking off can say so")
+            raise ConnectionError("response incomplete: the connection is aborted to show that")
         if status == 400:
-            answer = failure(Code.BAD_PARAMETER, "this is no HTTP request that we understand.")
+            response = error_response(Code.BAD_PARAMETER, "malformed HTTP request.")
         else:
-            answer = failure(Code.INTERNAL, UNFORESEEN)
-        answer.headers["Server"] = "evergrid"
-        answer.headers["X-Content-Type-Options"] = "nosniff"
-        answer.force_close()
-        return answer
+            response = error_response(Code.INTERNAL, INTERNAL_ERROR)
+        response.headers["Server"] = "evergrid"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.force_close()
+        return response
 
 
-class Threshold:
-    """Makes the handler of each new connection; `spoke` when its first request has come."""
+class ConnectionLimiter:
+    """Makes the handler of each new connection; `first_request` ends its silence."""
 
     def __init__(
         self,
-        handler: Callable[[], Reception],
+        handler: Callable[[], HttpHandler],
         open_now: Callable[[], int],
         limits: GatewayLimits,
     ) -> None:
@@ -57,29 +57,29 @@ class Threshold:
         self._most = limits.connections + limits.strangers
         self._seconds = limits.login_seconds
         self._silent: dict[web.RequestHandler, float] = {}
-        self.turned_away = 0
+        self.rejected = 0
 
     def __call__(self) -> asyncio.BaseProtocol:
         if len(self._silent) >= self._most_silent or self._open_now() >= self._most:
-            self.turned_away += 1
-            return _NoEntry()
+            self.rejected += 1
+            return _AbortedConnection()
         handler = self._handler()
         self._silent[handler] = time.monotonic()
         return handler
 
-    def spoke(self, handler: web.RequestHandler) -> None:
+    def first_request(self, handler: web.RequestHandler) -> None:
         self._silent.pop(handler, None)
 
-    def look(self, now: float) -> None:
-        """Hang up on those who have had their time."""
-        for handler, came in list(self._silent.items()):
-            if now - came > self._seconds:
+    def close_silent(self, now: float) -> None:
+        """Abort connections that have been silent for too long."""
+        for handler, connected in list(self._silent.items()):
+            if now - connected > self._seconds:
                 del self._silent[handler]
                 if handler.transport is not None:
                     handler.transport.abort()
 
 
-class _NoEntry(asyncio.Protocol):
+class _AbortedConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.WriteTransport):
             transport.abort()

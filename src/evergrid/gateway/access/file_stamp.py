@@ -1,17 +1,17 @@
-"""What tells that a file is not the one it was."""
+"""A stamp that changes whenever a file does."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-Mark = tuple[int, int, int, int, int]
+FileStamp = tuple[int, int, int, int, int]
 
 
-def mark(path: Path) -> Mark | None:
-    """What changes whenever the file does, its permissions included; None when it is gone.
+def file_stamp(path: Path) -> FileStamp | None:
+    """Time, size, inode, mode and owner of the file; None if it does not exist.
 
-    Of the file that a link leads to, since that is how many programs put a new one in place.
+    Symbolic links are followed: many programs replace a file by pointing a link at a new one.
     """
     try:
         found = os.stat(path)

@@ -1,6 +1,8 @@
-"""What is answered over HTTP: JSON, and errors by the same codes as over the WebSocket."""
+"""JSON responses over HTTP; errors have the same codes as over the WebSocket."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import msgspec
 from aiohttp import web
@@ -11,27 +13,28 @@ JSON = "application/json"
 RETRY_SECONDS = "1"
 
 
-class Problem(msgspec.Struct, frozen=True):
-    code: str
+class ErrorDetail(msgspec.Struct, frozen=True):
+    code: Code
     message: str
-    retry: bool
+    retry: Annotated[bool, msgspec.Meta(description="Whether to try again later.")]
 
 
-class Failure(msgspec.Struct, frozen=True):
-    error: Problem
+class ErrorBody(msgspec.Struct, frozen=True):
+    error: ErrorDetail
 
 
-def json_answer(body: msgspec.Struct | dict[str, object], status: int = 200) -> web.Response:
+def json_response(body: msgspec.Struct | dict[str, object], status: int = 200) -> web.Response:
     return web.Response(
         status=status, body=msgspec.json.encode(body) + b"\n", content_type=JSON, charset="utf-8"
     )
 
 
-def failure(code: Code, message: str) -> web.Response:
-    """An error, with the headers that its status asks for."""
-    answer = json_answer(Failure(Problem(code.value, message, code.retry)), code.http)
+def error_response(code: Code, message: str) -> web.Response:
+    """An error, with the headers that its status requires."""
+    detail = ErrorDetail(code=code, message=message, retry=code.retry)
+    response = json_response(ErrorBody(detail), code.http)
     if code.http == 401:
-        answer.headers["WWW-Authenticate"] = 'Bearer realm="evergrid"'
+        response.headers["WWW-Authenticate"] = 'Bearer realm="evergrid"'
     if code.retry and code.http in (429, 503):
-        answer.headers["Retry-After"] = RETRY_SECONDS
-    return answer
+        response.headers["Retry-After"] = RETRY_SECONDS
+    return response

@@ -1,8 +1,8 @@
-"""The key file: names, hashes and rights, read with care and written whole.
+"""The key file: names, hashes and rights of all access keys.
 
-The secrets themselves are nowhere in it. Their hashes are of 256 random bits, which no one
-can guess back, so a file that others can read gives away names and rights alone: that is a
-warning. One that others can write to lets them in: that is refused.
+It does not contain the secrets. Their hashes are of 256 random bits, which cannot be guessed, so
+a file that others can read reveals names and rights only: that is a warning. A file that others
+can write to would let them add keys: that is an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from evergrid.config.document import Branch, Items, Scalar, parse
 from evergrid.config.problems import Problems, quoted, suggestion
 from evergrid.config.section import Section
 from evergrid.config.values import BOOLEAN, Value
-from evergrid.gateway.access.access_key import PREFIX, Key
+from evergrid.gateway.access.access_key import EVERY_TABLE, PREFIX, AccessKey, make_key
 from evergrid.model.errors import ConfigError
 
 LONGEST_NAME = 64
@@ -36,14 +36,14 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _PATTERN = re.compile(r"[A-Za-z0-9_*?]{1,100}")
 _HEADING = """\
 # The keys of Evergrid's gateway, by hash; `evergrid key` writes this file, and running
-# gateways read it again when it changes. Comments of your own do not outlive that.
+# gateways reload it when it changes. Your own comments are lost when it is written.
 """
 
 
-class KeyRing(msgspec.Struct, frozen=True):
-    """What a key file says; `warnings` are sentences for whoever looks after it."""
+class KeyFile(msgspec.Struct, frozen=True):
+    """The contents of a key file; `warnings` are sentences for its owner."""
 
-    keys: tuple[Key, ...]
+    keys: tuple[AccessKey, ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -73,7 +73,7 @@ NAME = _matching(
 )
 PATTERN = _matching(
     _PATTERN,
-    "a table's name, in which * stands for any letters and ? for one",
+    "a table's name, in which * matches any letters and ? one",
     "Write it as users_ui or users_*.",
 )
 _TIME = Value(
@@ -84,8 +84,8 @@ _TIME = Value(
 )
 
 
-def read_keys(path: Path) -> KeyRing:
-    """The keys in the file at `path`, all of them or a ConfigError with every reason why not."""
+def read_keys(path: Path) -> KeyFile:
+    """The keys in the file at `path`; ConfigError with all reasons if one cannot be read."""
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -93,45 +93,46 @@ def read_keys(path: Path) -> KeyRing:
     except OSError as error:
         remedy = "Correct gateway.keys, or let this user read the file."
         if isinstance(error, FileNotFoundError):
-            remedy = "Make a key: evergrid key create NAME."
+            remedy = "Create a key: evergrid key create NAME."
         reason = error.strerror or "no reason given"
         what = f"the key file cannot be read: {reason}"
         raise ConfigError(what, where=str(path), remedy=remedy) from None
     except UnicodeDecodeError:
         what = "the key file is not UTF-8 text"
         raise ConfigError(what, where=str(path), remedy="Save it as UTF-8.") from None
-    return KeyRing(_read(text, str(path)), _warnings(path, mode))
+    return KeyFile(_read(text, str(path)), _warnings(path, mode))
 
 
 def _warnings(path: Path, mode: int) -> tuple[str, ...]:
     remedy = f"chmod 600 {path}"
     if mode & (stat.S_IWGRP | stat.S_IWOTH):
-        what = "others can write to the key file, and so let themselves in"
-        raise ConfigError(what, where=str(path), remedy=f"Close it: {remedy}")
+        what = "insecure permissions: other users can write to the key file and add keys"
+        raise ConfigError(what, where=str(path), remedy=f"Restrict them: {remedy}")
     if mode & stat.S_IROTH:
-        return (f"{path}: others can read names and rights in the key file. Close it: {remedy}",)
+        what = "insecure permissions: other users can read names and rights in the key file."
+        return (f"{path}: {what} Restrict them: {remedy}",)
     return ()
 
 
-def _read(text: str, origin: str) -> tuple[Key, ...]:
+def _read(text: str, origin: str) -> tuple[AccessKey, ...]:
     problems = Problems()
     root = Section(parse(text, origin, problems), (), problems)
     if "keys" not in root:
-        # An editor that is just saving leaves such a file behind for a moment.
-        root.report("there is no section 'keys'", "Make a key: evergrid key create NAME.")
+        # Some editors leave an empty file for a moment while they save.
+        root.report("section 'keys' is missing", "Create a key: evergrid key create NAME.")
     _report_unknown(root, ("keys",))
     section = root.section("keys")
     keys = tuple(_read_key(section.section(name), name) for name in section.names)
     for name in section.names:
         section.read(name, name, NAME)
-    _report_twins(section, keys)
+    _report_duplicates(section, keys)
     problems.raise_any()
     return keys
 
 
-def _read_key(section: Section, name: str) -> Key:
+def _read_key(section: Section, name: str) -> AccessKey:
     _report_unknown(section, _ENTRY)
-    return Key(
+    return AccessKey(
         name=name,
         hash=_read_hash(section),
         tables=_read_tables(section),
@@ -142,12 +143,12 @@ def _read_key(section: Section, name: str) -> Key:
 
 
 def _read_hash(section: Section) -> str:
-    """Never repeats what it found: it may well be the secret itself."""
+    """The error never repeats the value, which may be the secret itself."""
     node = section.node("hash")
     if isinstance(node, Scalar) and _HASH.fullmatch(node.text):
         return node.text
     what = "expected the SHA-256 of a secret in 64 hex digits, lower case"
-    section.report(what, "Make keys with evergrid key create.", "hash")
+    section.report(what, "Create keys with evergrid key create.", "hash")
     return ""
 
 
@@ -161,29 +162,43 @@ def _read_tables(section: Section) -> tuple[str, ...]:
 
 
 def _report_unknown(section: Section, known: Sequence[str]) -> None:
-    """A slip in `expires` must not make a key that never expires."""
+    """A misspelled `expires` must not make a key that never expires."""
     for name in section.names:
         if name not in known:
             remedy = suggestion(name, known, f"Known here: {', '.join(known)}.")
             section.report(f"unknown key {quoted(name)}", remedy, name)
 
 
-def _report_twins(section: Section, keys: Sequence[Key]) -> None:
+def _report_duplicates(section: Section, keys: Sequence[AccessKey]) -> None:
     owners: dict[str, str] = {}
     for key in keys:
         owner = owners.setdefault(key.hash, key.name)
         if key.hash and owner != key.name:
-            what = f"has the secret of '{owner}' too"
-            section.section(key.name).report(what, "Make a secret for each key.", "hash")
+            what = f"duplicate secret: '{owner}' has the same"
+            section.section(key.name).report(what, "Create a secret for each key.", "hash")
 
 
-def add_key(path: Path, key: Key) -> None:
-    """Add `key` to the file, which is made when there is none; ConfigError for a taken name."""
+def create_key(
+    path: Path,
+    name: str,
+    *,
+    tables: tuple[str, ...] = EVERY_TABLE,
+    control: bool = False,
+    lifetime: datetime.timedelta | None = None,
+) -> tuple[AccessKey, str]:
+    """Make a key, add it to the file and return it with its secret, which is stored nowhere."""
+    key, secret = make_key(name, tables=tables, control=control, lifetime=lifetime)
+    add_key(path, key)
+    return key, secret
+
+
+def add_key(path: Path, key: AccessKey) -> None:
+    """Add `key` to the file, which is created if necessary; ConfigError if the name is taken."""
     with _locked(path):
         keys = read_keys(path).keys if path.exists() else ()
         if any(key.name == other.name for other in keys):
             raise ConfigError(
-                f"there is a key '{key.name}' already",
+                f"key '{key.name}' exists already",
                 where=str(path),
                 remedy=f"Choose another name, or remove it first: evergrid key remove {key.name}.",
             )
@@ -191,23 +206,23 @@ def add_key(path: Path, key: Key) -> None:
 
 
 def remove_key(path: Path, name: str) -> None:
-    """Take the key of this name out of the file; ConfigError when there is none."""
+    """Remove the key of this name from the file; ConfigError if there is none."""
     with _locked(path):
         keys = read_keys(path).keys
         left = tuple(key for key in keys if key.name != name)
         if len(left) == len(keys):
             listed = ", ".join(key.name for key in keys)
-            known = f"Known keys: {listed}." if keys else "There is none at all."
+            known = f"Known keys: {listed}." if keys else "There are no keys."
             remedy = suggestion(name, [key.name for key in keys], known)
-            raise ConfigError(f"there is no key {quoted(name)}", where=str(path), remedy=remedy)
+            raise ConfigError(f"unknown key {quoted(name)}", where=str(path), remedy=remedy)
         _write(path, left)
 
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Nobody else changes the file meanwhile, so that no key is lost between two who do.
+    """Lock the file against changes by other processes, so that none of them is lost.
 
-    The lock is on the directory: the file itself is another after each change.
+    The lock is on the directory, because each change replaces the file itself.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -221,8 +236,8 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(directory)
 
 
-def _write(path: Path, keys: Sequence[Key]) -> None:
-    """Put `keys` into the file, as a whole or not at all, for its owner's eyes only."""
+def _write(path: Path, keys: Sequence[AccessKey]) -> None:
+    """Replace the file atomically, readable for its owner only."""
     document = {"keys": {key.name: _entry(key) for key in keys}}
     text = _HEADING + yaml.safe_dump(document, sort_keys=False, width=100)
     target = Path(os.path.realpath(path))
@@ -242,7 +257,7 @@ def _write(path: Path, keys: Sequence[Key]) -> None:
         raise _unwritable(path, error) from None
 
 
-def _entry(key: Key) -> dict[str, object]:
+def _entry(key: AccessKey) -> dict[str, object]:
     entry: dict[str, object] = {
         "hash": key.hash,
         "tables": list(key.tables),
@@ -258,5 +273,5 @@ def _unwritable(path: Path, error: OSError) -> ConfigError:
     return ConfigError(
         f"the key file cannot be written: {error.strerror}",
         where=str(path),
-        remedy="Set gateway.keys to a file in a directory of yours.",
+        remedy="Set gateway.keys to a file in a directory that you may write to.",
     )

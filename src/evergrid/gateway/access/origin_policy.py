@@ -1,7 +1,7 @@
-"""Who may come in: the names we are asked for by, the pages that ask, and what we answer with.
+"""The policy on Host and Origin headers, and the security headers of every response.
 
-Host and Origin are compared letter by letter with lists made once. Nothing is resolved,
-decoded or parsed: an address written in another way than browsers write it is another one.
+Host and Origin are compared as plain text with lists that are made at the start. Nothing is
+resolved, decoded or parsed: an address in another spelling than a browser's does not match.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from evergrid.config.addresses import DEFAULT_PORTS
 from evergrid.config.problems import quoted
 from evergrid.config.settings import Gateway
+from evergrid.gateway.access.request_error import RequestError
 from evergrid.model.errors import ConfigError
 from evergrid.protocol.codes import Code
 
@@ -38,10 +39,10 @@ _CREDENTIALS = frozenset(
 )
 _YEAR_SECONDS = 365 * 24 * 3600
 _PREFLIGHT_SECONDS = 600
-# What answers may be kept: pages and scripts, if they are asked for again each time.
-_FRESH = ("/api", "/metrics", "/livez", "/readyz")
-# The browser client: no data is in it, and other sites' pages load it to ask for some.
-_SHARED = ("/client.js",)
+# Responses that must not be stored; browsers may store others if they revalidate each time.
+_NO_STORE = ("/api", "/metrics", "/livez", "/readyz")
+# The browser client contains no data, and pages of other sites load it.
+_CROSS_ORIGIN = ("/client.js",)
 _NO_FEATURES = ", ".join(
     f"{feature}=()"
     for feature in ["camera", "display-capture", "geolocation", "microphone", "payment", "usb"]
@@ -49,9 +50,9 @@ _NO_FEATURES = ", ".join(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens at `host`.
+    """Whether only this machine can reach a server that listens at `host`.
 
-    Of names, `localhost` alone is taken for such: what others stand for can change.
+    `localhost` is the only name that counts: what other names resolve to can change.
     """
     if host == "localhost":
         return True
@@ -62,28 +63,29 @@ def is_loopback(host: str) -> bool:
 
 
 def check_binding(gateway: Gateway) -> None:
-    """ConfigError for a gateway that would send keys and rows over a network in clear text."""
+    """ConfigError if the gateway would send keys and rows over a network unencrypted."""
     if is_loopback(gateway.host) or gateway.tls or gateway.behind_proxy:
         return
     raise ConfigError(
-        f"{gateway.host} can be reached from other machines, and keys would travel unencrypted",
+        f"TLS is missing: other machines can reach {gateway.host}, and keys would travel "
+        "unencrypted",
         where="gateway.host",
-        remedy="Set gateway.tls; or gateway.behind_proxy: true when a proxy in front of it serves "
+        remedy="Set gateway.tls; or gateway.behind_proxy: true if a proxy in front of it serves "
         "https; or go back to 127.0.0.1.",
     )
 
 
-class Door:
-    """Decides about each request before anything else looks at it."""
+class OriginPolicy:
+    """Checks each request before anything else does."""
 
     def __init__(self, gateway: Gateway, port: int) -> None:
-        """`port` is the one it really listens on, known when the settings say 0."""
+        """`port` is the one that the gateway listens on, also if the settings say 0."""
         own = {f"{name}:{port}" for name in _own_names(gateway.host)}
         scheme = "https" if gateway.tls else "http"
         public = "https" if gateway.behind_proxy else scheme
         public_port = DEFAULT_PORTS[public] if gateway.behind_proxy else port
         asked_for = {_with_port(name, public_port) for name in gateway.hosts}
-        # The address at which the gateway itself listens, and the one that the world sees.
+        # The addresses at which the gateway itself listens, and the public ones.
         addresses = {
             *(f"{scheme}://{spelled}" for name in own for spelled in _spellings(name, scheme)),
             *(
@@ -94,63 +96,65 @@ class Door:
         }
         self._hosts = frozenset(address.partition("://")[2] for address in addresses)
         self._origins = frozenset(addresses) | frozenset(gateway.origins)
-        self._foreign = bool(gateway.origins)
+        self._allows_others = bool(gateway.origins)
         self._policy = _policy(addresses)
         self._headers = _security_headers()
         if gateway.tls and not is_loopback(gateway.host):
-            # Not on loopback: browsers would want https of everything on localhost.
+            # Not on loopback: browsers would require https of everything on localhost.
             self._headers["Strict-Transport-Security"] = f"max-age={_YEAR_SECONDS}"
 
-    def refusal(
+    def check(
         self,
         host: str | None,
         origin: str | None,
         has_credential: bool,
         query_keys: Iterable[str],
         public: bool = False,
-    ) -> tuple[Code, str] | None:
-        """Why a request is refused, or None.
+    ) -> None:
+        """RequestError if the request is not allowed.
 
-        Where a header came several times, give all its values joined: no list matches that.
-        `has_credential`: it has an Authorization header, right or wrong. `public`: it is for
+        If a header was sent several times, pass its values joined: that matches no list.
+        `has_credential`: it has an Authorization header, valid or not. `public`: it asks for
         something that anyone may see, and needs neither that nor an Origin.
         """
         if any(_is_credential(name) for name in query_keys):
-            return (
+            raise RequestError(
                 Code.KEY_IN_ADDRESS,
-                "a key never belongs in an address, where logs and histories keep it. Send it as "
-                "'Authorization: Bearer KEY', take this address out of the history, and replace "
-                "the key if it was a real one.",
+                "key in the URL: it never belongs there, because logs and histories keep URLs",
+                remedy="Send it as 'Authorization: Bearer KEY', remove this address from the "
+                "history, and replace the key if it was a real one.",
             )
         if host is None or _lower(host) not in self._hosts:
-            return Code.HOST_REFUSED, _host_refused(host)
+            raise _host_error(host)
         if origin is not None:
-            return None if _lower(origin) in self._origins else _origin_refused(origin)
-        if has_credential or public:
-            return None
-        return Code.NOT_LOGGED_IN, "a key is needed. Send it as 'Authorization: Bearer KEY'."
+            if _lower(origin) not in self._origins:
+                raise _origin_error(origin)
+        elif not (has_credential or public):
+            raise key_missing()
 
     def headers(self, path: str, nonce: str = "") -> Mapping[str, str]:
-        """What every answer for `path` carries; the web page has a nonce for its styles.
+        """The headers of every response for `path`; the web page has a nonce for its styles.
 
-        The page also names `/` as its base, since its views have longer addresses.
+        The page also declares `/` as its base, since its views have longer paths.
         """
-        fresh = any(path == start or path.startswith(f"{start}/") for start in _FRESH)
+        no_store = any(path == start or path.startswith(f"{start}/") for start in _NO_STORE)
         own = {"style-src": f"'self' 'nonce-{nonce}'", "base-uri": "'self'"} if nonce else {}
         policy = "; ".join(f"{name} {value}" for name, value in {**self._policy, **own}.items())
         return {
             **self._headers,
             "Content-Security-Policy": policy,
-            "Cache-Control": "no-store" if fresh else "no-cache",
-            "Cross-Origin-Resource-Policy": "cross-origin" if path in _SHARED else "same-origin",
+            "Cache-Control": "no-store" if no_store else "no-cache",
+            "Cross-Origin-Resource-Policy": (
+                "cross-origin" if path in _CROSS_ORIGIN else "same-origin"
+            ),
         }
 
     def cors(self, origin: str | None) -> Mapping[str, str]:
-        """What lets pages of allowed origins read an answer, also one to their preflight.
+        """The CORS headers for pages of allowed origins, also for their preflight.
 
-        Cookies and the like stay forbidden: a key in a header is the only credential.
+        Cookies are not allowed: a key in a header is the only credential.
         """
-        headers = {"Vary": "Origin"} if self._foreign or origin is not None else {}
+        headers = {"Vary": "Origin"} if self._allows_others or origin is not None else {}
         if origin is None or _lower(origin) not in self._origins:
             return headers
         return headers | {
@@ -162,7 +166,7 @@ class Door:
 
 
 def _own_names(host: str) -> Iterator[str]:
-    """What a gateway that listens at `host` is called, without the port."""
+    """The names of a gateway that listens at `host`, without the port."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -172,8 +176,8 @@ def _own_names(host: str) -> Iterator[str]:
         return
     if not address.is_unspecified:
         yield f"[{address}]" if address.version == 6 else str(address)
-    # Listening everywhere includes loopback; the machine's other names must be configured,
-    # since whatever it is called elsewhere is not known here.
+    # 0.0.0.0 includes loopback; the machine's other names are unknown here and must be
+    # configured.
     if address.is_unspecified or address.is_loopback:
         yield from _LOOPBACK
 
@@ -184,13 +188,13 @@ def _with_port(name: str, port: int) -> str:
 
 
 def _spellings(name: str, scheme: str) -> tuple[str, ...]:
-    """With its port, and without where that is the scheme's default."""
+    """The name with its port, and without it if that is the scheme's default."""
     short = name.removesuffix(f":{DEFAULT_PORTS[scheme]}")
     return (name,) if short == name else (name, short)
 
 
 def _lower(text: str) -> str:
-    """Lower case of ASCII alone: there are other letters whose lower case is an ASCII one."""
+    """Lower case, for ASCII only: some other letters have an ASCII letter as lower case."""
     return text.lower() if text.isascii() else ""
 
 
@@ -198,25 +202,35 @@ def _is_credential(name: str) -> bool:
     return name.strip().lower().replace("-", "_") in _CREDENTIALS
 
 
-def _host_refused(host: str | None) -> str:
-    if host is None:
-        return "the request has no Host header. Send the name under which you ask."
-    return (
-        f"this gateway does not go by the name {quoted(host)}. Ask for it by its own address, "
-        "or add the name to gateway.hosts in its configuration."
+def key_missing() -> RequestError:
+    return RequestError(
+        Code.NOT_LOGGED_IN,
+        "authentication required: there is no key in the request",
+        remedy="Send it as 'Authorization: Bearer KEY'.",
     )
 
 
-def _origin_refused(origin: str) -> tuple[Code, str]:
-    return Code.ORIGIN_REFUSED, (
-        f"pages of {quoted(origin)} may not ask this gateway. Open the gateway's own page, or add "
-        "the address to gateway.origins in its configuration."
+def _host_error(host: str | None) -> RequestError:
+    if host is None:
+        what, remedy = "missing Host header", "Send the gateway's name in it."
+    else:
+        what = f"host {quoted(host)} is not a name of this gateway"
+        remedy = "Use its own address, or add the name to gateway.hosts in its configuration."
+    return RequestError(Code.HOST_REFUSED, what, remedy=remedy)
+
+
+def _origin_error(origin: str) -> RequestError:
+    return RequestError(
+        Code.ORIGIN_REFUSED,
+        f"origin {quoted(origin)} is not allowed",
+        remedy="Open the gateway's own page, or add the origin to gateway.origins in its "
+        "configuration.",
     )
 
 
 def _policy(addresses: Iterable[str]) -> dict[str, str]:
     # Older browsers do not count WebSockets as 'self'. Content policies cannot name
-    # IPv6 addresses; there 'self' has to do.
+    # IPv6 addresses, so there 'self' must be enough.
     sockets = sorted(
         "ws" + address.removeprefix("http") for address in addresses if "[" not in address
     )

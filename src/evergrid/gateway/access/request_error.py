@@ -1,22 +1,16 @@
-"""What a client asks for and cannot have, by its code."""
+"""A request that the gateway rejects, with the protocol's error code."""
 
 from __future__ import annotations
 
 from evergrid.model.errors import EvergridError
 from evergrid.protocol.codes import Code
-from evergrid.views.query import QueryError
 
-UNFORESEEN = "something went wrong that we did not foresee. Try again; its log says more."
+INTERNAL_ERROR = "internal error: please report it. Try again; the gateway's log says more."
 
 
-class Refusal(EvergridError):
+class RequestError(EvergridError):
     """The same over WebSocket and HTTP: a code for programs, a sentence for people."""
 
     def __init__(self, code: Code, what: str, *, remedy: str = "") -> None:
         self.code = code
         super().__init__(what, remedy=remedy)
-
-
-def refusal_of(error: QueryError) -> Refusal:
-    """A query's fault as the protocol names it."""
-    return Refusal(Code[error.fault.name], error.sentence())

@@ -1,4 +1,4 @@
-"""The certificate that a gateway shows, up to date with its files."""
+"""The gateway's TLS certificate, reloaded when its files change."""
 
 from __future__ import annotations
 
@@ -7,68 +7,69 @@ import ssl
 from collections.abc import Callable
 
 from evergrid.config.settings import Tls
-from evergrid.gateway.access.file_stamp import Mark, mark
+from evergrid.gateway.access.file_stamp import FileStamp, file_stamp
 from evergrid.model.errors import ConfigError
 
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 
-_Marks = tuple[Mark | None, Mark | None]
-_KEPT = "Until then the certificate that was read before is shown."
+_FileStamps = tuple[FileStamp | None, FileStamp | None]
+_KEPT = "Until then the certificate read before is used."
 
 
-class Certificate:
-    """Gives each new connection the newest good certificate; ConfigError when there is none.
+class ServerCertificate:
+    """Gives each new connection the newest valid certificate; ConfigError if there is none.
 
-    Connections go on with the one they began with. Files that go bad later change nothing:
-    the last good ones count, and `report` is told once.
+    Open connections keep theirs. If the files become invalid later, the last valid certificate
+    stays, and `report` is called once.
     """
 
     def __init__(self, files: Tls, report: Callable[[str], None]) -> None:
         self._files = files
         self._report = report
-        self._said = ""
-        self._seen = self._marks()
-        self._read: _Marks | None = self._seen
+        self._reported = ""
+        self._seen = self._stamps()
+        self._loaded: _FileStamps | None = self._seen
         self._newest = _context(files)
-        # A server keeps the context it began with, so that one lends each handshake the newest.
-        # Reading new files into a context in use could leave it with half of them.
+        # A server keeps its first context, so that one gives each handshake the newest.
+        # Loading new files into a context in use could leave it with half of them.
         self.context = _context(files)
-        self.context.sni_callback = self._lend
+        self.context.sni_callback = self._use_newest
 
-    async def follow(self) -> None:
-        """Keep up with the files for ever."""
+    async def watch(self) -> None:
+        """Reload the files when they change; runs until cancelled."""
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            self.look()
+            await asyncio.sleep(CHECK_SECONDS)
+            self.reload()
 
-    def look(self) -> None:
-        """Take files that are new, and have stayed the same since the last look.
+    def reload(self) -> None:
+        """Load the files if they are new and have not changed since the last check.
 
-        Certificate and key are two files: whoever renews them writes one after the other.
+        The certificate and its key are two files, usually written one after the other.
         """
-        before, self._seen = self._seen, self._marks()
-        if self._seen == self._read or self._seen != before:
+        before, self._seen = self._seen, self._stamps()
+        if self._seen == self._loaded or self._seen != before:
             return
-        self._read = self._seen
+        self._loaded = self._seen
         try:
             self._newest = _context(self._files)
         except ConfigError as error:
-            # It may have been for want of file handles: the next look tries again.
-            self._read = None
-            self._say(f"{error.sentence()} {_KEPT}")
+            # The cause may be a lack of file handles: the next check tries again.
+            self._loaded = None
+            self._report_new(f"{error.sentence()} {_KEPT}")
         else:
-            self._say(f"New connections get the new certificate of {self._files.certificate}.")
+            text = f"New connections get the new certificate of {self._files.certificate}."
+            self._report_new(text)
 
-    def _lend(self, handshake: ssl.SSLObject, _name: str | None, _of: ssl.SSLContext) -> None:
+    def _use_newest(self, handshake: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
         handshake.context = self._newest
 
-    def _marks(self) -> _Marks:
-        return mark(self._files.certificate), mark(self._files.key)
+    def _stamps(self) -> _FileStamps:
+        return file_stamp(self._files.certificate), file_stamp(self._files.key)
 
-    def _say(self, sentence: str) -> None:
-        if sentence != self._said:
+    def _report_new(self, sentence: str) -> None:
+        if sentence != self._reported:
             self._report(sentence)
-        self._said = sentence
+        self._reported = sentence
 
 
 def _context(files: Tls) -> ssl.SSLContext:
@@ -79,7 +80,7 @@ def _context(files: Tls) -> ssl.SSLContext:
             raise ConfigError(
                 f"{path} cannot be read ({error.strerror})",
                 where="gateway.tls",
-                remedy="Name PEM files that this user may read.",
+                remedy="Set it to PEM files that this user may read.",
             ) from error
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -87,8 +88,9 @@ def _context(files: Tls) -> ssl.SSLContext:
         context.load_cert_chain(files.certificate, files.key, password="")
     except (ssl.SSLError, OSError) as error:
         raise ConfigError(
-            f"{files.certificate} and {files.key} are no certificate with its key ({error})",
+            f"invalid certificate or key in {files.certificate} and {files.key} ({error})",
             where="gateway.tls",
-            remedy="Name a PEM certificate with its chain, and its private key without password.",
+            remedy="Set it to a PEM certificate with its chain, and its private key without a "
+            "password.",
         ) from error
     return context

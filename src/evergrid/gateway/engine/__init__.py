@@ -1,1 +1,1 @@
-"""The engine: changelogs in, stores and views up to date, new states of windows out."""
+"""Tables in memory, the views over them, and the hub that shares views between subscribers."""

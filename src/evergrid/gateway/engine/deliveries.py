@@ -1,7 +1,7 @@
-"""What the engine's thread hands to the event loop: new states of windows, and words about them.
+"""What the engine's thread passes to the event loop: new states of windows and of their tables.
 
-A ticket is the gateway's own number for one subscription, never used twice: something that
-arrives for a ticket that was given back is dropped, so late results reach nobody.
+A subscriber id is the gateway's own number for one subscription and is never used twice, so a
+late delivery for a subscription that has ended finds no recipient and is dropped.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ from typing import Protocol
 
 import msgspec
 
-from evergrid.changelog.manifest import Gap
-from evergrid.model.table import Column
 from evergrid.protocol.codes import Code
-from evergrid.protocol.messages import Live
+from evergrid.protocol.messages import WindowState
 from evergrid.views.query import Window
 
-Ticket = int
+SubscriberId = int
 
 
 class Publication(Protocol):
-    """One state of one window, as frames without their first four bytes.
+    """The rows of one window at one moment, as frames without their first four bytes.
 
-    `difference` leads from the state `base` to this one; None when a full window is smaller
-    or there was no state before. `full()` is encoded when first asked for, then shared.
+    `difference` leads from the publication with sequence `base` to this one; it is None when a
+    full window is smaller or there was no publication before. `full()` is encoded on first use
+    and then shared.
     """
 
     @property
@@ -39,88 +38,41 @@ class Publication(Protocol):
 
 
 class Published(msgspec.Struct, frozen=True):
-    """The newest state of the window that all these tickets look at."""
+    """The newest publication of a window, for all its subscribers."""
 
-    tickets: Sequence[Ticket]
+    subscribers: Sequence[SubscriberId]
     publication: Publication
 
 
 class Resumed(msgspec.Struct, frozen=True):
-    """The newest state, for a viewer who has the state `sequence` from an earlier connection."""
+    """The newest publication, for a client that has publication `sequence` from before."""
 
-    ticket: Ticket
+    subscriber: SubscriberId
     publication: Publication
     sequence: int
 
 
-class Told(msgspec.Struct, frozen=True):
-    """How a window is, when that changed."""
+class StateChanged(msgspec.Struct, frozen=True):
+    """The new state of a subscriber's window."""
 
-    ticket: Ticket
-    state: Live
-    message: str
-    since: int = 0
-    done: int = 0
-    total: int = 0
-    code: str = ""
+    subscriber: SubscriberId
+    state: WindowState
 
 
-class Refused(msgspec.Struct, frozen=True):
-    """A subscription that cannot be; its ticket is void."""
+class Rejected(msgspec.Struct, frozen=True):
+    """The subscription cannot be served; its id is no longer valid."""
 
-    ticket: Ticket
+    subscriber: SubscriberId
     code: Code
     message: str
 
 
-Delivery = Published | Resumed | Told | Refused
+Delivery = Published | Resumed | StateChanged | Rejected
 
 
 class Deliver(Protocol):
-    """Takes deliveries on the event loop; `done` is called when all have been on their way."""
+    """Takes deliveries on the event loop; calls `done` when all recipients had a turn to send."""
 
     def __call__(
         self, deliveries: Sequence[Delivery], done: Callable[[], None] | None = None
     ) -> None: ...
-
-
-class TableInfo(msgspec.Struct, frozen=True):
-    """A table as lists and metrics show it. Times in microseconds since the epoch; 0: never.
-
-    `newest` is the highest `ts` in it; `lag_seconds` how old the newest of its messages was when
-    the last change came; `done` of `total` changes are loaded; `gaps` is what a joined table may
-    lack.
-    """
-
-    name: str
-    state: Live
-    message: str
-    columns: Sequence[Column]
-    generation: int
-    rows: int
-    bytes: int
-    max_rows: int
-    max_bytes: int
-    changes: int
-    changes_per_second: float
-    newest: int
-    lag_seconds: float
-    since: int
-    views: int
-    done: int
-    total: int
-    gaps: Sequence[Gap] = ()
-
-
-class Load(msgspec.Struct, frozen=True):
-    """What the engine's work costs, for the metrics."""
-
-    views: int
-    windows: int
-    tickets: int
-    view_seconds: float  # CPU spent on views since the start
-    publications: int
-    rows_applied: int
-    stalest_since: int
-    ready: bool
-    message: str

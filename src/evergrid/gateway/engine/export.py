@@ -1,7 +1,8 @@
-"""All rows of a query, in order, batch by batch, while the table goes on changing.
+"""Exports all rows of a query, in order and in batches, while the table keeps changing.
 
-Every row that is there at the start and stays comes exactly once, as it is when it is
-sent; rows that go meanwhile are left out, and rows that come meanwhile are not in it.
+Every row that exists from the start to the end of the export is included exactly once, with the
+values that it has when it is sent. Rows deleted meanwhile may be missing; rows added meanwhile
+are left out.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _NO_SLOTS: Slots = np.empty(0, np.int64)
 
 
 class Export:
-    """`prepare` until it is prepared, `step` until it gives None: each call is a short job.
+    """Call `prepare` until `prepared`, then `step` until it returns None; each call is short.
 
-    The first batch is empty, for those who need the columns before the rows.
+    The first batch is empty: it announces the columns before the rows.
     """
 
     def __init__(self, store: TableStore, query: Query, window: Window | None, tick: int) -> None:
@@ -44,19 +45,19 @@ class Export:
         return self._walk is not None
 
     def update(self, store: TableStore, changed: Rows, removed: Slots) -> None:
-        """Follow a change of the table, as long as the view is being made."""
+        """Apply a change of the table while the view is being built."""
         if store is self._store and not self.prepared:
             self._view.update(changed, removed)
 
     def prepare(self) -> None:
-        """Take in another piece of the table."""
+        """Add another piece of the table to the view."""
         if not self._view.complete:
             self._view.grow()
         if not self._view.complete:
             return
         start, stop = self._bounds()
         rows: Iterable[pa.RecordBatch] = self._pieces()
-        if stop - start <= BATCH:  # taken at once: a window of exactly this moment
+        if stop - start <= BATCH:  # read at once: one consistent moment
             rows = [self._taken(self._view.between(start, stop))]
         empty = self._taken(_NO_SLOTS).replace_schema_metadata({TOTAL: str(len(self._view))})
         self._walk = chain([empty], rows)

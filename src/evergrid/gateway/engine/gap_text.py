@@ -1,4 +1,4 @@
-"""What a joined table may lack, in words for viewers and for the log."""
+"""The texts about gaps in a joined table: a warning for viewers, a line for the log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _KEY_LENGTH = 40
 
 
 def gap_warning(gaps: Sequence[Gap]) -> str:
-    """One sentence for people who look at the table; empty when nothing is missing."""
+    """One sentence for viewers of the table; empty when nothing is missing."""
     if not gaps:
         return ""
     parts = ";".join(f"{_affected(gap)}: {_label(gap)}" for gap in gaps)
@@ -20,7 +20,7 @@ def gap_warning(gaps: Sequence[Gap]) -> str:
 
 
 def gap_log_line(table: str, join: str, gap: Gap) -> str:
-    """One line for the log. Join keys are data, so they are left out."""
+    """One line for the log, without join keys: those are data."""
     line = f"Table {table}: rows may be missing or show an older match: {_label(gap)}."
     reason = _reason(gap)
     why = f" {reason.sentence(join)}" if reason else ""
@@ -28,7 +28,7 @@ def gap_log_line(table: str, join: str, gap: Gap) -> str:
 
 
 def _affected(gap: Gap) -> str:
-    """For which keys; the pipeline names only the newest of many."""
+    """The affected keys; the pipeline reports only the newest of many."""
     count = len(gap.keys)
     if not count:
         return ""
@@ -43,7 +43,7 @@ def _clipped(key: str) -> str:
 
 
 def _label(gap: Gap) -> str:
-    """A reason that a newer pipeline has, and this gateway does not know, is named as it is."""
+    """The reason's label; the raw value if a newer pipeline reports one that is unknown here."""
     reason = _reason(gap)
     return reason.label if reason else _clipped(gap.reason)
 

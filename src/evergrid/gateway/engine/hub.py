@@ -1,122 +1,131 @@
-"""The hub: one view however many look at it, and each state of a window encoded once.
+"""The hub: one view for all who ask for the same, and each publication encoded once.
 
-It knows tables by name, views, windows and tickets, and nothing of sockets or threads.
-Everything it has to say is collected with `deliveries`.
+It knows tables by name, views, windows and subscribers, and nothing of sockets or threads.
+`deliveries` returns everything that it has to send.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from evergrid.gateway.engine.deliveries import Delivery, Published, Refused, Resumed, Ticket, Told
+from evergrid.gateway.engine.deliveries import (
+    Delivery,
+    Published,
+    Rejected,
+    Resumed,
+    StateChanged,
+    SubscriberId,
+)
 from evergrid.gateway.engine.export import Export
-from evergrid.gateway.engine.shared_view import Holder, Obstacle, ViewKey
-from evergrid.gateway.engine.shared_window import Moment, Pane
+from evergrid.gateway.engine.shared_view import SharedView, ViewKey
+from evergrid.gateway.engine.shared_window import Moment, SharedWindow
 from evergrid.protocol.codes import Code
-from evergrid.protocol.messages import Live
+from evergrid.protocol.messages import Live, WindowState
 from evergrid.store.table import Applied, TableStore
 from evergrid.views.predicate import check_columns
 from evergrid.views.query import Query, QueryError, Window
 
-
-class Condition(msgspec.Struct, frozen=True):
-    """How a table is, in the words that its viewers get; of one view, `code` is its fault."""
-
-    state: Live
-    message: str
-    since: int = 0
-    done: int = 0
-    total: int = 0
-    code: str = ""
+_BUILDING = WindowState(Live.LOADING, "The rows are being filtered and sorted.")
+_LATE_SECONDS = 0.1
+_VIEW_FAILED = "view failed: an error in Evergrid, please report it. The gateway's log says more."
 
 
-class Pace(msgspec.Struct, frozen=True):
-    """How often, how long, how many: seconds and counts."""
+class HubLimits(msgspec.Struct, frozen=True):
+    """How often views are published, how long idle ones are kept, how many there may be."""
 
     frame_seconds: float
     linger_seconds: float
     max_views: int
 
 
-class _Shelf(msgspec.Struct):
-    """A table as the hub shows it."""
+class HubCounts(msgspec.Struct, frozen=True):
+    """What the hub holds; `publications` counts all since the start."""
 
-    condition: Condition
+    views: int
+    windows: int
+    subscribers: int
+    publications: int
+
+
+class _TableEntry(msgspec.Struct):
+    """A table by its name; `store` is None while there is no such table."""
+
+    state: WindowState
     store: TableStore | None = None
     generation: int = 0
 
 
-class _Viewer(msgspec.Struct):
-    """`waits`: came while its view was still to follow its table, and is shown nothing before."""
+class _Subscription(msgspec.Struct):
+    """`waits`: opened while its view lagged behind its table; gets no rows until it follows."""
 
     query: Query
     window: Window
-    condition: Condition | None = None
+    state: WindowState | None = None
     waits: bool = False
 
 
 class Hub:
     """Tables in, deliveries out."""
 
-    def __init__(self, pace: Pace) -> None:
-        self._pace = pace
-        self._shelves: dict[str, _Shelf] = {}
-        self._holders: dict[ViewKey, Holder] = {}
-        self._viewers: dict[Ticket, _Viewer] = {}
+    def __init__(self, limits: HubLimits) -> None:
+        self._limits = limits
+        self._tables: dict[str, _TableEntry] = {}
+        self._views: dict[ViewKey, SharedView] = {}
+        self._subscriptions: dict[SubscriberId, _Subscription] = {}
         self._out: list[Delivery] = []
         self._sequence = 0
         self.tick = 1
-        self.exports: list[Export] = []  # under way, and to be told of changes as views are
-        self.problems: list[str] = []  # for the log of whoever runs this
+        self.exports: list[Export] = []  # in progress; they follow changes as views do
+        self.problems: list[str] = []  # lines for the log
 
     # Tables
 
-    def place(self, name: str, store: TableStore, generation: int) -> None:
-        """Show this store under the name from now on; each view follows when it is made.
+    def show_table(self, name: str, store: TableStore, generation: int) -> None:
+        """Show this store under the name from now on; each view follows when it is built.
 
-        A store that is shown already goes on under the generation's number.
+        A store that is shown already continues under the new generation's number.
         """
-        shelf = self._shelf(name)
-        shelf.store, shelf.generation = store, generation
-        for holder in self._holders_of(name):
-            with self._alone(holder):
-                self._rebase(holder, shelf)
+        entry = self._entry(name)
+        entry.store, entry.generation = store, generation
+        for view in self._views_of(name):
+            with self._isolated(view):
+                self._rebase(view, entry)
 
-    def withdraw(self, name: str) -> None:
-        """The table is no more; its windows wait for it to return."""
-        shelf = self._shelf(name)
-        shelf.store = None
-        for holder in self._holders_of(name):
-            holder.lose()
+    def remove_table(self, name: str) -> None:
+        """The table no longer exists; its windows wait for it to return."""
+        entry = self._entry(name)
+        entry.store = None
+        for view in self._views_of(name):
+            view.clear()
 
-    def condition(self, name: str, condition: Condition) -> None:
-        """Say how a table is, to those who look at it, if it is not as it was."""
-        shelf = self._shelf(name)
-        if shelf.condition == condition:
+    def set_state(self, name: str, state: WindowState) -> None:
+        """Set a table's state and report it to the table's subscribers if it has changed."""
+        entry = self._entry(name)
+        if entry.state == state:
             return
-        shelf.condition = condition
-        for holder in self._holders_of(name):
-            self._tell_all(holder)
+        entry.state = state
+        for view in self._views_of(name):
+            self._report_to_all(view)
 
-    def changed(self, store: TableStore, applied: Applied) -> None:
-        """Have every view of this store follow a change."""
+    def update(self, store: TableStore, applied: Applied) -> None:
+        """Apply a change of this store to all its views and exports."""
         if not len(applied.changed) and not len(applied.removed):
             return
         rows = store.rows(applied.changed)
-        for holder in self._holders_of(store.table.name):
-            with self._alone(holder):
-                holder.update(store, rows, applied.removed)
+        for view in self._views_of(store.table.name):
+            with self._isolated(view):
+                view.update(store, rows, applied.removed)
         for export in self.exports:
             export.update(store, rows, applied.removed)
 
-    # Viewers
+    # Subscriptions
 
     def open(
         self,
-        ticket: Ticket,
+        subscriber: SubscriberId,
         query: Query,
         window: Window,
         resume: int | None,
@@ -124,275 +133,268 @@ class Hub:
         *,
         again: bool = False,
     ) -> None:
-        """Let a ticket look at a window; `resume` is the sequence its viewer has already.
+        """Subscribe to a window; `resume` is the sequence of a publication the client has.
 
-        Who opens it `again`, after a break, is not refused for what its table has become.
+        `again`: the client reopens it after a lost connection. It is not rejected then if its
+        table has changed so that the query no longer fits.
         """
         name = query.table
-        shelf = self._shelves.get(name) or _Shelf(no_such_table(name))
-        viewer = _Viewer(query, window)
+        entry = self._tables.get(name) or _TableEntry(no_such_table(name))
         try:
-            holder = self._holder(query, shelf, again=again)
+            view = self._view(query, entry, again=again)
         except QueryError as error:
-            self._out.append(Refused(ticket, Code.named(error.fault.value), error.sentence()))
+            self._reject(subscriber, Code.named(error.fault.value), error.sentence())
             return
-        except Exception as error:  # whatever a query does to us, it does to itself
-            self.problems.append(f"A view of {name} cannot be made ({error!r}).")
-            self._out.append(Refused(ticket, Code.VIEW_FAILED, _FAILED))
+        except Exception as error:  # an unexpected failure must end this query alone
+            self.problems.append(f"Table {name}: a view cannot be built ({error!r}).")
+            self._reject(subscriber, Code.VIEW_FAILED, _VIEW_FAILED)
             return
-        if holder is None:
-            most = self._pace.max_views
-            text = f"{most} different views are open, which is the most. Try again later."
-            self._out.append(Refused(ticket, Code.TOO_MANY_VIEWS, text))
+        if view is None:
+            most = self._limits.max_views
+            text = f"too many views: {most} are open, which is the limit. Try again later."
+            self._reject(subscriber, Code.TOO_MANY_VIEWS, text)
             return
-        self._shelves[name] = shelf
-        self._viewers[ticket] = viewer
-        viewer.waits = self._is_left(holder)
-        self._tell(ticket, viewer, _BEING_MADE if viewer.waits else self._condition_of(holder))
-        with self._alone(holder):
-            self._attach(ticket, holder, viewer, resume, moment)
+        self._tables[name] = entry
+        subscription = self._subscriptions[subscriber] = _Subscription(query, window)
+        subscription.waits = self._lags_behind(view)
+        self._report(subscriber, _BUILDING if subscription.waits else self._state_of(view))
+        with self._isolated(view):
+            self._attach(subscriber, view, resume, moment)
 
-    def move(self, ticket: Ticket, window: Window, moment: Moment) -> None:
-        """Let a ticket look at another window of its view."""
-        viewer = self._viewers.get(ticket)
-        if viewer is None:
+    def move(self, subscriber: SubscriberId, window: Window, moment: Moment) -> None:
+        """Change the subscriber's window; the view stays the same."""
+        if subscriber not in self._subscriptions:
             return
-        holder = self._detach(ticket, viewer, moment.now)
-        viewer.window = window
-        with self._alone(holder):
-            self._attach(ticket, holder, viewer, None, moment)
+        view = self._detach(subscriber, moment.now)
+        self._subscriptions[subscriber].window = window
+        with self._isolated(view):
+            self._attach(subscriber, view, None, moment)
 
-    def close(self, ticket: Ticket, now: float) -> None:
-        """Take a ticket back; nothing comes for it any more."""
-        viewer = self._viewers.pop(ticket, None)
-        if viewer is not None:
-            self._detach(ticket, viewer, now)
+    def close(self, subscriber: SubscriberId, now: float) -> None:
+        """End a subscription; nothing more is delivered to it."""
+        if subscriber in self._subscriptions:
+            self._detach(subscriber, now)
+            del self._subscriptions[subscriber]
 
     # Work
 
-    def grow(self) -> bool:
-        """Make one piece of the views that are being made; whether there is more to do."""
-        for holder in list(self._holders.values()):
-            if holder.is_growing:
-                with self._alone(holder):
-                    if holder.grow():
-                        self._let_look(holder)
-                        self._tell_all(holder)
+    def build_views(self) -> bool:
+        """Build one piece of a view that is incomplete; whether there was anything to build."""
+        for view in list(self._views.values()):
+            if view.is_building:
+                with self._isolated(view):
+                    if view.build():
+                        self._end_waiting(view)
+                        self._report_to_all(view)
                 return True
         return False
 
     def publish(self, moment: Moment) -> None:
-        """Publish what changed, where it is due, and drop what nobody looked at for a while."""
-        for key, holder in list(self._holders.items()):
-            if self._has_news(holder) and holder.due <= moment.now:
-                with self._alone(holder):
-                    self._publish(holder, moment)
-            self._forget_idle(key, holder, moment.now)
+        """Publish what has changed and is due, and drop views that have been idle too long."""
+        for key, view in list(self._views.items()):
+            if self._has_changes(view) and view.due <= moment.now:
+                with self._isolated(view):
+                    self._publish(view, moment)
+            self._drop_idle(key, view, moment.now)
 
     def due(self) -> float | None:
-        """When there is something to publish next; None when nothing waits."""
-        waiting = [h.due for h in self._holders.values() if self._has_news(h)]
+        """When the next publication is due; None if nothing waits."""
+        waiting = [view.due for view in self._views.values() if self._has_changes(view)]
         return min(waiting, default=None)
 
     def deliveries(self) -> Sequence[Delivery]:
-        """What there is to say since the last call."""
+        """The deliveries since the last call."""
         out, self._out = self._out, []
-        return [d for d in out if not isinstance(d, Published) or self._alive(d.tickets)]
+        return [d for d in out if not isinstance(d, Published) or self._any_open(d.subscribers)]
 
     # What it holds
 
-    def counts(self) -> Mapping[str, int]:
-        holders = list(self._holders.values())  # in one step: it is asked from another thread
-        return {
-            "views": len(holders),
-            "windows": sum(len(holder.panes) for holder in holders),
-            "tickets": len(self._viewers),
-            "sequence": self._sequence,
-        }
+    def counts(self) -> HubCounts:
+        views = list(self._views.values())  # in one step: another thread calls this
+        return HubCounts(
+            views=len(views),
+            windows=sum(len(view.windows) for view in views),
+            subscribers=len(self._subscriptions),
+            publications=self._sequence,
+        )
 
-    def awaited(self) -> Sequence[str]:
-        """Names of tables that somebody looks for, and that are not there."""
-        return [name for name, shelf in self._shelves.items() if shelf.store is None]
+    def missing_tables(self) -> Sequence[str]:
+        """Names of tables that do not exist and that somebody has subscribed to."""
+        return [name for name, entry in self._tables.items() if entry.store is None]
 
-    def views_of(self, name: str) -> int:
-        return sum(1 for _ in self._holders_of(name))
+    def view_count(self, name: str) -> int:
+        return sum(1 for _ in self._views_of(name))
 
     def view_bytes(self) -> int:
-        return sum(holder.nbytes for holder in self._holders.values())
+        return sum(view.nbytes for view in self._views.values())
 
-    def _shelf(self, name: str) -> _Shelf:
-        if name not in self._shelves:
-            self._shelves[name] = _Shelf(no_such_table(name))
-        return self._shelves[name]
+    def _entry(self, name: str) -> _TableEntry:
+        if name not in self._tables:
+            self._tables[name] = _TableEntry(no_such_table(name))
+        return self._tables[name]
 
-    def _holders_of(self, name: str) -> Iterable[Holder]:
-        return [holder for key, holder in self._holders.items() if key.table == name]
+    def _views_of(self, name: str) -> Iterable[SharedView]:
+        return [view for key, view in self._views.items() if key.table == name]
 
-    def _has_news(self, holder: Holder) -> bool:
-        """Whether there is something to publish. What is left behind stays as it is."""
-        return holder.dirty and holder.is_shown and not self._is_left(holder)
+    def _has_changes(self, view: SharedView) -> bool:
+        """Whether there is something to publish; a view that lags behind stays as it is."""
+        return view.dirty and view.is_shown and not self._lags_behind(view)
 
-    def _is_left(self, holder: Holder) -> bool:
-        """Whether a view still shows the store before, while another view of its table has been
-        switched: whoever has seen the new rows must not see old ones again."""
-        if not (holder.is_shown and holder.is_growing):
+    def _lags_behind(self, view: SharedView) -> bool:
+        """Whether the view still shows the previous store, while another view of its table shows
+        the current one: a client that has seen new rows must not see old rows again."""
+        if not (view.is_shown and view.is_building):
             return False
-        store = self._shelves[holder.key.table].store
-        others = self._holders_of(holder.key.table)
+        store = self._tables[view.key.table].store
+        others = self._views_of(view.key.table)
         return store is not None and any(one.shows(store) for one in others)
 
-    def _holder(self, query: Query, shelf: _Shelf, *, again: bool) -> Holder | None:
-        """The one holder of the query's view; None when there are too many views."""
-        if shelf.store is not None and not again:
-            check_columns(query.columns, shelf.store.table)
+    def _view(self, query: Query, entry: _TableEntry, *, again: bool) -> SharedView | None:
+        """The shared view of this query; None if there are too many views."""
+        if entry.store is not None and not again:
+            check_columns(query.columns, entry.store.table)
         key = ViewKey.of(query)
-        holder = self._holders.get(key)
-        if holder is None:
-            if len(self._holders) >= self._pace.max_views:
+        view = self._views.get(key)
+        if view is None:
+            if len(self._views) >= self._limits.max_views:
                 return None
-            holder = Holder(key)
-        if shelf.store is not None and holder.is_bare:
+            view = SharedView(key)
+        if entry.store is not None and view.is_empty:
             if again:
-                self._rebase(holder, shelf)
+                self._rebase(view, entry)
             else:
-                holder.rebase(shelf.store, shelf.generation)
-        self._holders[key] = holder
-        return holder
+                view.rebase(entry.store, entry.generation)
+        self._views[key] = view
+        return view
 
-    def _rebase(self, holder: Holder, shelf: _Shelf) -> None:
-        """Follow the table to another store, or say why this view cannot be had of it."""
-        assert shelf.store is not None
+    def _rebase(self, view: SharedView, entry: _TableEntry) -> None:
+        """Follow the table to another store, or record why the query no longer fits it."""
+        assert entry.store is not None
         try:
-            holder.rebase(shelf.store, shelf.generation)
+            view.rebase(entry.store, entry.generation)
         except QueryError as error:
-            sentence = f"This view cannot be had of the table as it is now: {error.sentence()}"
-            holder.lose(Obstacle(error.fault, sentence))
-        if not holder.is_growing:
-            self._let_look(holder)
-        self._tell_all(holder)
+            text = f"This query does not fit the current table: {error.sentence()}"
+            view.clear(WindowState(Live.WAITING, text, code=error.fault.value))
+        if not view.is_building:
+            self._end_waiting(view)
+        self._report_to_all(view)
 
-    def _let_look(self, holder: Holder) -> None:
-        """Its view follows its table now: nobody has to wait for that any more."""
-        for ticket in holder.tickets():
-            self._viewers[ticket].waits = False
+    def _end_waiting(self, view: SharedView) -> None:
+        """The view follows its table again: all its subscribers get rows."""
+        for subscriber in view.subscribers():
+            self._subscriptions[subscriber].waits = False
 
     @contextlib.contextmanager
-    def _alone(self, holder: Holder) -> Iterator[None]:
-        """Whatever goes wrong with one view ends that view, and harms no other."""
+    def _isolated(self, view: SharedView) -> Iterator[None]:
+        """An unexpected failure ends this view and no other."""
         try:
             yield
         except Exception as error:
-            self.problems.append(f"A view of {holder.key.table} failed ({error!r}).")
-            self._holders.pop(holder.key, None)
-            for ticket in holder.tickets():
-                self._viewers.pop(ticket, None)
-                self._out.append(Refused(ticket, Code.VIEW_FAILED, _FAILED))
+            self.problems.append(f"Table {view.key.table}: a view failed ({error!r}).")
+            self._views.pop(view.key, None)
+            for subscriber in view.subscribers():
+                self._subscriptions.pop(subscriber, None)
+                self._reject(subscriber, Code.VIEW_FAILED, _VIEW_FAILED)
 
     def _attach(
-        self,
-        ticket: Ticket,
-        holder: Holder,
-        viewer: _Viewer,
-        resume: int | None,
-        moment: Moment,
+        self, subscriber: SubscriberId, view: SharedView, resume: int | None, moment: Moment
     ) -> None:
-        key = (viewer.query.columns, viewer.window)
-        pane = holder.panes.get(key)
-        if pane is None:
-            pane = holder.panes[key] = Pane(*key)
-        was_idle = not pane.tickets
-        pane.tickets[ticket] = None
-        pane.idle_since = holder.idle_since = None
-        if not holder.is_shown or (viewer.waits and self._is_left(holder)):
-            return  # published when the view is made
-        is_old = holder.has_moved_on_from(pane)
-        if was_idle or is_old:
-            self._sequence += 1
-            holder.publish(pane, self._numbered(moment))
-            holder.dirty = holder.dirty or pane.late
-        publication = pane.publication
+        subscription = self._subscriptions[subscriber]
+        columns = subscription.query.columns
+        window = view.windows.get((columns, subscription.window))
+        if window is None:
+            window = SharedWindow(columns, subscription.window)
+            view.windows[columns, subscription.window] = window
+        was_idle = not window.subscribers
+        window.subscribers[subscriber] = None
+        window.idle_since = view.idle_since = None
+        if not view.is_shown or (subscription.waits and self._lags_behind(view)):
+            return  # published when the view is built
+        outdated = view.is_outdated(window)
+        if was_idle or outdated:
+            view.publish(window, self._next_moment(moment))
+            view.dirty = view.dirty or window.late
+        publication = window.publication
         if publication is None:
             return
-        if is_old:  # the others who look at it were about to be sent the same
-            self._out.append(Published(tuple(pane.tickets), publication))
-            return
-        if resume is not None and resume in (publication.sequence, publication.base):
-            self._out.append(Resumed(ticket, publication, resume))
+        if outdated:  # the other subscribers need the same publication
+            self._out.append(Published(tuple(window.subscribers), publication))
+        elif resume is not None and resume in (publication.sequence, publication.base):
+            self._out.append(Resumed(subscriber, publication, resume))
         else:
-            self._out.append(Published((ticket,), publication))
+            self._out.append(Published((subscriber,), publication))
 
-    def _detach(self, ticket: Ticket, viewer: _Viewer, now: float) -> Holder:
-        holder = self._holders[ViewKey.of(viewer.query)]
-        pane = holder.panes[viewer.query.columns, viewer.window]
-        del pane.tickets[ticket]
-        if not pane.tickets:
-            pane.idle_since = now
-        if not any(pane.tickets for pane in holder.panes.values()):
-            holder.idle_since = now
-        return holder
+    def _detach(self, subscriber: SubscriberId, now: float) -> SharedView:
+        subscription = self._subscriptions[subscriber]
+        view = self._views[ViewKey.of(subscription.query)]
+        window = view.windows[subscription.query.columns, subscription.window]
+        del window.subscribers[subscriber]
+        if not window.subscribers:
+            window.idle_since = now
+        if not any(one.subscribers for one in view.windows.values()):
+            view.idle_since = now
+        return view
 
-    def _publish(self, holder: Holder, moment: Moment) -> None:
+    def _publish(self, view: SharedView, moment: Moment) -> None:
         late = False
-        for pane in holder.panes.values():
-            if not pane.tickets:
+        for window in view.windows.values():
+            if not window.subscribers:
                 continue
-            self._sequence += 1
-            publication = holder.publish(pane, self._numbered(moment))
-            late = late or pane.late
+            publication = view.publish(window, self._next_moment(moment))
+            late = late or window.late
             if publication is not None:
-                self._out.append(Published(tuple(pane.tickets), publication))
-        holder.dirty = late
-        holder.due = moment.now + (_LATE_SECONDS if late else self._pace.frame_seconds)
+                self._out.append(Published(tuple(window.subscribers), publication))
+        view.dirty = late
+        view.due = moment.now + (_LATE_SECONDS if late else self._limits.frame_seconds)
 
-    def _numbered(self, moment: Moment) -> Moment:
-        return Moment(self._sequence, self.tick, moment.now, moment.wall)
+    def _next_moment(self, moment: Moment) -> Moment:
+        self._sequence += 1
+        return msgspec.structs.replace(moment, sequence=self._sequence, tick=self.tick)
 
-    def _forget_idle(self, key: ViewKey, holder: Holder, now: float) -> None:
-        limit = now - self._pace.linger_seconds
-        for pane_key, pane in list(holder.panes.items()):
-            if pane.idle_since is not None and pane.idle_since <= limit:
-                del holder.panes[pane_key]
-        if holder.idle_since is not None and holder.idle_since <= limit and not holder.panes:
-            self._holders.pop(key, None)
-            self._forget_name(key.table)
+    def _drop_idle(self, key: ViewKey, view: SharedView, now: float) -> None:
+        limit = now - self._limits.linger_seconds
+        for window_key, window in list(view.windows.items()):
+            if window.idle_since is not None and window.idle_since <= limit:
+                del view.windows[window_key]
+        if view.idle_since is not None and view.idle_since <= limit and not view.windows:
+            self._views.pop(key, None)
+            self._drop_unknown(key.table)
 
-    def _forget_name(self, name: str) -> None:
-        """Names are invented by whoever asks: none stays that means nothing to anybody."""
-        shelf = self._shelves.get(name)
-        unknown = shelf and shelf.store is None and shelf.condition.state is Live.WAITING
-        if unknown and not self._holders_of(name):
-            del self._shelves[name]
+    def _drop_unknown(self, name: str) -> None:
+        """Clients can ask for any name: forget those that are not tables and have no views."""
+        entry = self._tables.get(name)
+        unknown = entry and entry.store is None and entry.state.state is Live.WAITING
+        if unknown and not self._views_of(name):
+            del self._tables[name]
 
-    def _condition_of(self, holder: Holder) -> Condition:
-        """How a view is: as its table, unless that is there and the view is not."""
-        shelf = self._shelves[holder.key.table]
-        if shelf.store is not None and holder.obstacle:
-            message, fault = holder.obstacle.message, holder.obstacle.fault
-            return Condition(Live.WAITING, message, code=fault.value)
-        if holder.is_shown or shelf.store is None or shelf.condition.state is not Live.LIVE:
-            return shelf.condition
-        return _BEING_MADE
+    def _state_of(self, view: SharedView) -> WindowState:
+        """A view's state: its table's, unless the table exists and the view does not."""
+        entry = self._tables[view.key.table]
+        if entry.store is not None and view.error:
+            return view.error
+        if view.is_shown or entry.store is None or entry.state.state is not Live.LIVE:
+            return entry.state
+        return _BUILDING
 
-    def _tell_all(self, holder: Holder) -> None:
-        condition = self._condition_of(holder)
-        for ticket in holder.tickets():
-            self._tell(ticket, self._viewers[ticket], condition)
+    def _report_to_all(self, view: SharedView) -> None:
+        state = self._state_of(view)
+        for subscriber in view.subscribers():
+            self._report(subscriber, state)
 
-    def _tell(self, ticket: Ticket, viewer: _Viewer, condition: Condition) -> None:
-        if viewer.condition != condition:
-            viewer.condition = condition
-            self._out.append(Told(ticket, *msgspec.structs.astuple(condition)))
+    def _report(self, subscriber: SubscriberId, state: WindowState) -> None:
+        subscription = self._subscriptions[subscriber]
+        if subscription.state != state:
+            subscription.state = state
+            self._out.append(StateChanged(subscriber, state))
 
-    def _alive(self, tickets: Sequence[Ticket]) -> bool:
-        return any(ticket in self._viewers for ticket in tickets)
+    def _reject(self, subscriber: SubscriberId, code: Code, message: str) -> None:
+        self._out.append(Rejected(subscriber, code, message))
 
-
-_BEING_MADE = Condition(Live.LOADING, "The rows are being filtered and sorted.")
-_LATE_SECONDS = 0.1
-_FAILED = "This view could not be kept up to date. That is a fault of ours: please report it."
+    def _any_open(self, subscribers: Sequence[SubscriberId]) -> bool:
+        return any(subscriber in self._subscriptions for subscriber in subscribers)
 
 
-def no_such_table(name: str) -> Condition:
-    return Condition(
+def no_such_table(name: str) -> WindowState:
+    return WindowState(
         Live.WAITING, f"There is no table {name} now. This window comes alive when it appears."
     )

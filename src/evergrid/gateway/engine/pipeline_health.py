@@ -1,4 +1,4 @@
-"""What a gateway knows of the pipeline behind its tables: how it is, and what it has made."""
+"""The health of the pipeline that writes the tables, as the gateway sees it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from evergrid.changelog.manifest import Manifest
 RUNS = "The pipeline runs."
 
 
-class Health(enum.Enum):
-    """`unknown`: it cannot be asked, or has never said a word."""
+class PipelineHealth(enum.Enum):
+    """`unknown`: Kafka cannot be read, or no pipeline has written a heartbeat yet."""
 
     LIVE = "live"
     BEHIND = "behind"
@@ -21,21 +21,26 @@ class Health(enum.Enum):
 
 
 class PipelineInfo(msgspec.Struct, frozen=True):
-    """`message` is a sentence; the manifest is the one that was read last."""
+    """`message` is a sentence for people; `manifest` is the newest that was read."""
 
-    health: Health
+    health: PipelineHealth
     message: str
     manifest: Manifest
 
 
 def pipeline_info(manifest: Manifest, down: str, silent: str) -> PipelineInfo:
-    """`down` says why Kafka cannot be read, `silent` that the pipeline gives no sign of life."""
+    """`down` says why Kafka cannot be read, `silent` that the heartbeat has stopped; or empty."""
     if down:
-        return PipelineInfo(Health.UNKNOWN, f"{down} Going on when it is back.", manifest)
+        return PipelineInfo(PipelineHealth.UNKNOWN, until_back(down), manifest)
     if not manifest.pulse:
-        return PipelineInfo(Health.UNKNOWN, "No pipeline has been seen yet.", manifest)
+        return PipelineInfo(PipelineHealth.UNKNOWN, "No pipeline has been seen yet.", manifest)
     if silent:
-        return PipelineInfo(Health.GONE, silent, manifest)
+        return PipelineInfo(PipelineHealth.GONE, silent, manifest)
     if manifest.behind.why:
-        return PipelineInfo(Health.BEHIND, manifest.behind.why, manifest)
-    return PipelineInfo(Health.LIVE, RUNS, manifest)
+        return PipelineInfo(PipelineHealth.BEHIND, manifest.behind.why, manifest)
+    return PipelineInfo(PipelineHealth.LIVE, RUNS, manifest)
+
+
+def until_back(reason: str) -> str:
+    """The reason for a pause, and that it ends by itself."""
+    return f"{reason} Going on when it is back."

@@ -1,4 +1,4 @@
-"""One state of a window as the frames that carry it, each encoded once for all who look."""
+"""The rows of a window at one moment, as frames that are encoded once for all subscribers."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 def record_batch(store: TableStore, slots: Slots, names: Sequence[str]) -> pa.RecordBatch:
-    """Rows with their ids, as they are now."""
+    """The current rows at these slots, with their ids."""
     ids = pa.array(store.row_ids(slots), pa.string())
     return pa.RecordBatch.from_arrays([ids, *store.take(slots, names)], [ID_COLUMN, *names])
 
 
-def put_together(
+def apply_difference(
     before: pa.RecordBatch, sent: pa.RecordBatch, change: Difference
 ) -> pa.RecordBatch:
-    """The window after `change`: rows that stay from `before`, the others from `sent`."""
+    """The window after `change`: kept rows come from `before`, the others from `sent`."""
     if not sent.num_rows and change.parts == ((0, before.num_rows),):
         return before
     source = change.source.copy()
@@ -37,7 +37,7 @@ def put_together(
 
 
 class WindowPublication:
-    """A state of a window; what it holds never changes."""
+    """An immutable publication of a window."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class WindowPublication:
         return self.header.base
 
     def full(self) -> bytes:
-        """Encoded when somebody needs it, on whichever thread that is."""
+        """The full window, encoded on first use; any thread may ask."""
         with self._lock:
             if self._full is None:
                 whole = msgspec.structs.replace(self.header, kind=Kind.FULL, base=0)

@@ -1,4 +1,4 @@
-"""One view with its windows, through the generations of its table."""
+"""One view with its windows, which follows its table from generation to generation."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from collections.abc import Iterator
 
 import msgspec
 
-from evergrid.gateway.engine.deliveries import Ticket
+from evergrid.gateway.engine.deliveries import SubscriberId
 from evergrid.gateway.engine.publication import WindowPublication
-from evergrid.gateway.engine.shared_window import Moment, Pane
+from evergrid.gateway.engine.shared_window import Moment, SharedWindow
 from evergrid.model.errors import BrokenPromise
+from evergrid.protocol.messages import WindowState
 from evergrid.store.growing import Slots
 from evergrid.store.rows import Rows
 from evergrid.store.table import TableStore
-from evergrid.views.query import Fault, Filter, OrderBy, Query, Window
+from evergrid.views.query import Filter, OrderBy, Query, Window
 from evergrid.views.view import View
 
 
 class ViewKey(msgspec.Struct, frozen=True):
-    """What makes two views the same; which columns are shown does not."""
+    """Queries with equal keys share a view; the columns that they select may differ."""
 
     table: str
     filter: Filter | None
@@ -27,128 +28,129 @@ class ViewKey(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, query: Query) -> ViewKey:
-        return cls(query.table, query.filter, " ".join(query.search.split()), query.order)
+        return cls(
+            table=query.table,
+            filter=query.filter,
+            search=" ".join(query.search.split()),
+            order=query.order,
+        )
 
 
-PaneKey = tuple[tuple[str, ...], Window]
+WindowKey = tuple[tuple[str, ...], Window]
 
 
-class _Standing(msgspec.Struct, frozen=True):
-    """A view on one generation's store."""
+class _StoreView(msgspec.Struct, frozen=True):
+    """The view over one store, which belongs to one generation."""
 
     store: TableStore
     generation: int
     view: View
 
 
-class Obstacle(msgspec.Struct, frozen=True):
-    """Why a table that is there cannot answer a view's query any more."""
+class SharedView:
+    """Shows the view of the table's current store while the view of the next one is built.
 
-    fault: Fault
-    message: str
-
-
-class Holder:
-    """Shows its view of the table's current store; the coming one is made beside it."""
+    `error` is set while the current table cannot answer this view's query.
+    """
 
     def __init__(self, key: ViewKey) -> None:
         self.key = key
-        self.panes: dict[PaneKey, Pane] = {}
+        self.windows: dict[WindowKey, SharedWindow] = {}
         self.idle_since: float | None = None
         self.dirty = False
         self.due = 0.0
-        self.obstacle: Obstacle | None = None
-        self._shown: _Standing | None = None
-        self._coming: _Standing | None = None
+        self.error: WindowState | None = None
+        self._shown: _StoreView | None = None
+        self._next: _StoreView | None = None
 
     @property
     def is_shown(self) -> bool:
         return self._shown is not None
 
     @property
-    def is_growing(self) -> bool:
-        return self._coming is not None
+    def is_building(self) -> bool:
+        return self._next is not None
 
     @property
-    def is_bare(self) -> bool:
-        """Whether there is no view, neither to show nor to come."""
-        return self._shown is None and self._coming is None
+    def is_empty(self) -> bool:
+        """Whether there is no view, neither shown nor being built."""
+        return self._shown is None and self._next is None
 
-    def tickets(self) -> list[Ticket]:
-        """Of all who look at one of its windows."""
-        return [ticket for pane in self.panes.values() for ticket in pane.tickets]
+    def subscribers(self) -> list[SubscriberId]:
+        """The subscribers of all its windows."""
+        return [one for window in self.windows.values() for one in window.subscribers]
 
     def shows(self, store: TableStore) -> bool:
         return self._shown is not None and self._shown.store is store
 
-    def has_moved_on_from(self, pane: Pane) -> bool:
-        """Whether the pane's newest state is of the generation before, or forgotten."""
+    def is_outdated(self, window: SharedWindow) -> bool:
+        """Whether the window's newest publication is of an earlier store, or was dropped."""
         if self._shown is None:
             return False
-        return pane.publication is None or pane.is_of_another(self._shown.store)
+        return window.publication is None or window.shows_other_store(self._shown.store)
 
     @property
     def nbytes(self) -> int:
-        return sum(standing.view.nbytes for standing in self._standings())
+        return sum(one.view.nbytes for one in self._store_views())
 
     def rebase(self, store: TableStore, generation: int) -> None:
-        """Make the view on another store; what is shown stays until that is complete.
+        """Build the view over another store; what is shown stays until that is complete.
 
-        A view of this very store, which generations share, goes on under the new number: its
-        windows are published in full once more, and nothing is made anew.
+        If generations share this very store, its view stays and only the generation's number
+        changes: the windows are published in full once more.
         """
         if self._shown is not None and self._shown.store is store:
             self._shown = msgspec.structs.replace(self._shown, generation=generation)
-            self._coming = None
+            self._next = None
             self.dirty, self.due = True, 0.0
-            for pane in self.panes.values():
-                pane.forget()
-        elif self._coming is not None and self._coming.store is store:
-            self._coming = msgspec.structs.replace(self._coming, generation=generation)
+            for window in self.windows.values():
+                window.forget()
+        elif self._next is not None and self._next.store is store:
+            self._next = msgspec.structs.replace(self._next, generation=generation)
         else:
             view = View(store, self.key.filter, self.key.search, self.key.order)
-            self._coming = _Standing(store, generation, view)
-        self.obstacle = None
+            self._next = _StoreView(store, generation, view)
+        self.error = None
 
-    def lose(self, obstacle: Obstacle | None = None) -> None:
-        """There is nothing to show any more; `obstacle` says why, if the table itself is there."""
-        self._shown = self._coming = None
-        self.obstacle = obstacle
-        for pane in self.panes.values():
-            pane.forget()
+    def clear(self, error: WindowState | None = None) -> None:
+        """Show nothing any more; `error` says why, if the table itself still exists."""
+        self._shown = self._next = None
+        self.error = error
+        for window in self.windows.values():
+            window.forget()
 
-    def grow(self) -> bool:
-        """Go on making the coming view; whether it is complete and shown now."""
-        coming = self._coming
+    def build(self) -> bool:
+        """Build another piece of the next view; whether it is complete and shown now."""
+        coming = self._next
         if coming is None:
             return False
         if not coming.view.complete:
             coming.view.grow()
         if not coming.view.complete:
             return False
-        self._shown, self._coming = coming, None
+        self._shown, self._next = coming, None
         self.dirty, self.due = True, 0.0
-        for pane in self.panes.values():
-            if not pane.tickets:
-                pane.forget()  # or the store before would stay for as long as they linger
+        for window in self.windows.values():
+            if not window.subscribers:
+                window.forget()  # or it would keep the old store in memory while it lingers
         return True
 
     def update(self, store: TableStore, changed: Rows, removed: Slots) -> None:
-        for standing in self._standings():
-            if standing.store is store:
-                standing.view.update(changed, removed)
-                self.dirty = self.dirty or standing is self._shown
+        for one in self._store_views():
+            if one.store is store:
+                one.view.update(changed, removed)
+                self.dirty = self.dirty or one is self._shown
 
-    def publish(self, pane: Pane, moment: Moment) -> WindowPublication | None:
-        """The pane's new state, if it has one."""
+    def publish(self, window: SharedWindow, moment: Moment) -> WindowPublication | None:
+        """A new publication of the window, if it has changed."""
         shown = self._shown
         if shown is None:
-            raise BrokenPromise("a view was asked for rows before it was made")
+            raise BrokenPromise("a view was asked for rows before it was built")
         while not shown.view.complete:
             shown.view.grow()
-        return pane.refresh(shown.store, shown.view, shown.generation, moment)
+        return window.refresh(shown.store, shown.view, shown.generation, moment)
 
-    def _standings(self) -> Iterator[_Standing]:
-        for standing in (self._shown, self._coming):
-            if standing is not None:
-                yield standing
+    def _store_views(self) -> Iterator[_StoreView]:
+        for one in (self._shown, self._next):
+            if one is not None:
+                yield one

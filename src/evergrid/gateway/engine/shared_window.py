@@ -1,4 +1,4 @@
-"""A window of a view with some columns, and the tickets of those who look at it."""
+"""One window of a view with some columns, shared by all its subscribers."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 
-from evergrid.gateway.engine.deliveries import Ticket
-from evergrid.gateway.engine.publication import WindowPublication, put_together, record_batch
+from evergrid.gateway.engine.deliveries import SubscriberId
+from evergrid.gateway.engine.publication import WindowPublication, apply_difference, record_batch
 from evergrid.model.table import Column
 from evergrid.protocol.frames import Header, Kind
 from evergrid.store.growing import Slots
 from evergrid.store.table import TableStore
-from evergrid.views.difference import difference
+from evergrid.views.difference import Difference, difference
 from evergrid.views.query import Window
 from evergrid.views.view import View
 
-# A difference that sends most rows anew is no smaller than the window.
+# A difference that sends most rows again is no smaller than the full window.
 _LARGEST_DIFFERENCE = 0.6
-# When only the number of rows in the view changes, nobody needs to know it at once.
+# A change of the view's row count alone is published at most this often.
 _TOTAL_SECONDS = 0.5
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """Of what a state is: the sequence it gets, the store's tick, and the times."""
+    """The moment of a publication: its sequence, the store's tick, and both clocks' times."""
 
     sequence: int
     tick: int
@@ -32,51 +33,42 @@ class Moment(msgspec.Struct, frozen=True):
     wall: int
 
 
-class Pane:
-    """Keeps the newest state of its window as a publication."""
+class SharedWindow:
+    """Keeps the newest publication of its window."""
 
     def __init__(self, columns: Sequence[str], window: Window) -> None:
-        self._wanted = tuple(columns)
+        self._requested_columns = tuple(columns)
         self.window = window
-        self.tickets: dict[Ticket, None] = {}
+        self.subscribers: dict[SubscriberId, None] = {}
         self.idle_since: float | None = None
         self.publication: WindowPublication | None = None
-        self.late = False  # only the total has changed, and it was told a moment ago
+        self.late = False  # only the row count has changed, too soon after the last publication
         self._store: TableStore | None = None
         self._slots: Slots = np.empty(0, np.int64)
         self._tick = 0
-        self._told_at = 0.0
+        self._published_at = 0.0
 
     def refresh(
         self, store: TableStore, view: View, generation: int, moment: Moment
     ) -> WindowPublication | None:
-        """A new publication if the window is not as it was."""
+        """A new publication if the window has changed, else None."""
         total = len(view)
         start = self.window.start(total)
         slots = view.between(start, start + self.window.limit)
-        same_store = store is self._store
-        before = self.publication if same_store else None
+        before = self.publication if store is self._store else None
         unchanged = store.stamps(slots) <= self._tick
         self.late = False
         if before is not None and np.array_equal(slots, self._slots) and unchanged.all():
             header = before.header
             if header.total == total and header.offset == start:
                 return None
-            if moment.now - self._told_at < _TOTAL_SECONDS:
+            if moment.now - self._published_at < _TOTAL_SECONDS:
                 self.late = True
                 return None
         columns = self._columns(store)
         names = [column.name for column in columns]
         change = difference(self._slots, slots, unchanged) if before is not None else None
-        if before is None or change is None:
-            rows, sent = record_batch(store, slots, names), None
-        else:
-            sent = (
-                record_batch(store, slots[change.sent], names)
-                if len(change.sent)
-                else before.rows.slice(0, 0)
-            )
-            rows = put_together(before.rows, sent, change)
+        rows, sent = _rows(store, slots, names, before, change)
         if change is not None and len(change.sent) > _LARGEST_DIFFERENCE * len(slots):
             change = None
         header = Header(
@@ -91,20 +83,37 @@ class Pane:
         )
         self.publication = WindowPublication(self.window, header, columns, rows, change, sent)
         self._store, self._slots, self._tick = store, slots, moment.tick
-        self._told_at = moment.now
+        self._published_at = moment.now
         return self.publication
 
-    def is_of_another(self, store: TableStore) -> bool:
-        """Whether there is a state, and it is not of this store."""
+    def shows_other_store(self, store: TableStore) -> bool:
+        """Whether the newest publication is of another store than this."""
         return self._store is not None and self._store is not store
 
     def forget(self) -> None:
-        """Begin anew: whoever looks when there are rows again gets them all."""
+        """Drop the publication, so that the next one is a full window."""
         self.publication = self._store = None
 
     def _columns(self, store: TableStore) -> tuple[Column, ...]:
-        """Those that were asked for and are there; all when none were named."""
+        """The requested columns that exist; all columns if none were requested."""
         by_name = {column.name: column for column in store.table.columns}
-        if not self._wanted:
+        if not self._requested_columns:
             return store.table.columns
-        return tuple(by_name[name] for name in self._wanted if name in by_name)
+        return tuple(by_name[name] for name in self._requested_columns if name in by_name)
+
+
+def _rows(
+    store: TableStore,
+    slots: Slots,
+    names: Sequence[str],
+    before: WindowPublication | None,
+    change: Difference | None,
+) -> tuple[pa.RecordBatch, pa.RecordBatch | None]:
+    """The window's rows, and of those the rows that a difference sends."""
+    if before is None or change is None:
+        return record_batch(store, slots, names), None
+    if len(change.sent):
+        sent = record_batch(store, slots[change.sent], names)
+    else:
+        sent = before.rows.slice(0, 0)
+    return apply_difference(before.rows, sent, change), sent

@@ -1,9 +1,9 @@
-"""The tables and their views in a thread of their own, so that the event loop never waits.
+"""The engine: tables and views in threads of their own, so that the event loop never waits.
 
-Three threads, one direction: the feed's reads and parses changes; the engine's applies them
-and keeps the views; the event loop sends. The loop asks the engine by jobs, and gets answers
-and deliveries back as callbacks. Publications are handed over one lot at a time: while the
-loop is busy with one, what happens meanwhile becomes part of the next.
+Data flows through three threads in one direction: the feed's thread reads and parses changes,
+the engine's thread applies them and updates the views, the event loop sends. The loop gives the
+engine jobs and gets results and deliveries back as callbacks. One batch of publications is under
+way at a time: what changes while the loop sends it goes into the next batch.
 """
 
 from __future__ import annotations
@@ -21,49 +21,50 @@ import pyarrow as pa
 
 from evergrid.changelog.feed import Feed, Key
 from evergrid.config.settings import Settings
-from evergrid.gateway.engine.changelog_follower import Intake
-from evergrid.gateway.engine.deliveries import Deliver, Delivery, Load, TableInfo, Ticket
+from evergrid.gateway.engine.changelog_follower import ChangelogFollower, FeedState, Segment
+from evergrid.gateway.engine.deliveries import Deliver, Delivery, SubscriberId
 from evergrid.gateway.engine.export import Export
-from evergrid.gateway.engine.hub import Hub, Pace
+from evergrid.gateway.engine.hub import Hub, HubLimits
 from evergrid.gateway.engine.pipeline_health import PipelineInfo
 from evergrid.gateway.engine.shared_window import Moment
-from evergrid.gateway.engine.table_manager import Keeper, Segment, Situation
+from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
+from evergrid.gateway.engine.table_manager import TableManager
 from evergrid.protocol.messages import Resume
 from evergrid.views.query import Query, Window
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 Answer = TypeVar("Answer")
 
 _IDLE_SECONDS = 0.5
 _HOUSEKEEPING_SECONDS = 1.0
-_BUSY_SECONDS = 0.02  # jobs in a row before what changed is published
-_AHEAD = 8  # batches that the feed may be ahead of the engine
+_BUSY_SECONDS = 0.02  # of jobs in a row before changes are published
+_QUEUED_BATCHES = 8  # from the feed, that the engine has not applied yet
 
 
-class Engine:
-    """Asked from the event loop; every method returns at once or is awaited."""
+class ThreadedEngine:
+    """A `TableEngine` that follows the changelogs in Kafka."""
 
-    def __init__(self, settings: Settings, say: Say) -> None:
+    def __init__(self, settings: Settings, log: Log) -> None:
         gateway = settings.gateway
         self.instance = secrets.token_hex(8)
-        self._say = say
-        feed = Feed(settings.kafka.internal, settings.internal_topics.prefix, say)
-        self._intake = Intake(feed, self._take_in, self._turn, say)
-        pace = Pace(
+        self._log = log
+        feed = Feed(settings.kafka.internal, settings.internal_topics.prefix, log)
+        self._follower = ChangelogFollower(feed, self._enqueue_changes, self._enqueue_state, log)
+        limits = HubLimits(
             frame_seconds=gateway.frame_interval_ms / 1000,
             linger_seconds=gateway.linger_seconds,
             max_views=gateway.limits.views,
         )
-        self._hub = Hub(pace)
-        self._keeper = Keeper(self._hub, gateway.table_bytes)
+        self._hub = Hub(limits)
+        self._manager = TableManager(self._hub, gateway.table_bytes)
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._room = threading.Semaphore(_AHEAD)
+        self._queue_slots = threading.Semaphore(_QUEUED_BATCHES)
         self._stopping = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._deliver: Deliver | None = None
         self._threads: list[threading.Thread] = []
-        self._lots = 0  # handed over, and not done with by the loop
-        self._handed_over_at = 0.0
+        self._in_flight = 0  # batches of deliveries that the loop has not finished sending
+        self._sent_at = 0.0
         self._not_before = 0.0
         self._next_housekeeping = 0.0
         self._view_seconds = 0.0
@@ -73,7 +74,7 @@ class Engine:
     # Called on the event loop
 
     def start(self, deliver: Deliver) -> None:
-        """Begin; `deliver` is called on the running loop with what there is to send."""
+        """Start both threads; `deliver` is called on the running loop."""
         self._loop = asyncio.get_running_loop()
         self._deliver = deliver
         for name, run in (("evergrid-feed", self._run_feed), ("evergrid-engine", self._run)):
@@ -81,31 +82,32 @@ class Engine:
             self._threads.append(thread)
             thread.start()
 
-    def open(self, ticket: Ticket, query: Query, window: Window, resume: Resume | None) -> None:
-        ours = resume is not None and resume.instance == self.instance
-        sequence = resume.sequence if ours and resume is not None else None
+    def open(
+        self, subscriber: SubscriberId, query: Query, window: Window, resume: Resume | None
+    ) -> None:
         again = resume is not None
+        known = resume.sequence if resume and resume.instance == self.instance else None
         self._jobs.put(
-            lambda: self._hub.open(ticket, query, window, sequence, self._moment(), again=again)
+            lambda: self._hub.open(subscriber, query, window, known, self._moment(), again=again)
         )
 
-    def move(self, ticket: Ticket, window: Window) -> None:
-        self._jobs.put(lambda: self._hub.move(ticket, window, self._moment()))
+    def move(self, subscriber: SubscriberId, window: Window) -> None:
+        self._jobs.put(lambda: self._hub.move(subscriber, window, self._moment()))
 
-    def close(self, ticket: Ticket) -> None:
-        self._jobs.put(lambda: self._hub.close(ticket, time.monotonic()))
+    def close(self, subscriber: SubscriberId) -> None:
+        self._jobs.put(lambda: self._hub.close(subscriber, time.monotonic()))
 
     async def tables(self) -> Sequence[TableInfo]:
-        """Every table that has a name now, by name."""
-        return await self._ask(self._keeper.tables)
+        """All tables, by name."""
+        return await self._ask(self._manager.tables)
 
     async def pipeline(self) -> PipelineInfo:
-        """How the pipeline is that writes them, and its generations."""
-        return await self._ask(self._keeper.pipeline)
+        """The health of the pipeline that writes the tables, and its generations."""
+        return await self._ask(self._manager.pipeline)
 
     async def export(self, query: Query, window: Window | None) -> AsyncIterator[pa.RecordBatch]:
-        """Rows in batches, the first one empty; LookupError when there is no such table."""
-        export = await self._ask(lambda: self._begin_export(query, window))
+        """Rows in batches, the first one empty; LookupError if there is no such table."""
+        export = await self._ask(lambda: self._start_export(query, window))
         try:
             while not export.prepared:
                 await self._ask(export.prepare)
@@ -114,22 +116,21 @@ class Engine:
         finally:
             self._jobs.put(lambda: self._hub.exports.remove(export))
 
-    def load(self) -> Load:
+    def load(self) -> EngineLoad:
         counts = self._hub.counts()
-        return Load(
-            views=counts["views"],
-            windows=counts["windows"],
-            tickets=counts["tickets"],
+        return EngineLoad(
+            views=counts.views,
+            windows=counts.windows,
+            subscribers=counts.subscribers,
             view_seconds=self._view_seconds,
-            publications=counts["sequence"],
-            rows_applied=self._keeper.rows_applied,
-            stalest_since=self._keeper.fresh_at,
-            ready=self._keeper.ready,
-            message=self._keeper.message,
+            publications=counts.publications,
+            rows_applied=self._manager.rows_applied,
+            ready=self._manager.ready,
+            message=self._manager.message,
         )
 
     async def failed(self) -> NoReturn:
-        """Wait for what ends the engine, which should never be, and raise it."""
+        """Wait until a thread fails, which is a bug, and raise its error."""
         await self._failed.wait()
         assert self.failure is not None
         raise self.failure
@@ -138,11 +139,12 @@ class Engine:
         """End both threads."""
         self._stopping.set()
         self._jobs.put(None)
-        self._room.release()
+        self._queue_slots.release()
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
 
     async def _ask(self, job: Callable[[], Answer]) -> Answer:
+        """Do the job in the engine's thread and await its result."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Answer] = loop.create_future()
 
@@ -159,7 +161,7 @@ class Engine:
                 answer, error = job(), None
             except Exception as problem:
                 answer, error = None, problem
-            self._call(lambda: settle(answer, error))
+            self._call_on_loop(lambda: settle(answer, error))
 
         self._jobs.put(work)
         return await future
@@ -167,29 +169,26 @@ class Engine:
     # The engine's thread
 
     def _run(self) -> None:
-        with self._watched():
-            self._work()
-
-    def _work(self) -> None:
-        while not self._stopping.is_set():
-            self._do_jobs()
-            self._keep_house()
-            began = time.thread_time()
-            growing = self._hub.grow()
-            if not self._lots and time.monotonic() >= self._not_before:
-                self._hub.publish(self._moment())
-            self._view_seconds += time.thread_time() - began
-            self._hand_over(self._hub.deliveries())
-            for lines in (self._hub.problems, self._keeper.notices):
-                while lines:
-                    self._say(lines.pop(0))
-            if growing:
-                self._jobs.put(lambda: None)  # do not wait for a job: there is work
+        with self._report_failure():
+            while not self._stopping.is_set():
+                self._do_jobs()
+                self._do_housekeeping()
+                began = time.thread_time()
+                building = self._hub.build_views()
+                if not self._in_flight and time.monotonic() >= self._not_before:
+                    self._hub.publish(self._moment())
+                self._view_seconds += time.thread_time() - began
+                self._send(self._hub.deliveries())
+                for lines in (self._hub.problems, self._manager.log_lines):
+                    while lines:
+                        self._log(lines.pop(0))
+                if building:
+                    self._jobs.put(lambda: None)  # do not wait for a job: there is more to build
 
     def _do_jobs(self) -> None:
-        """Wait for a job, do it and what else has come, but not for too long."""
+        """Wait for a job, then do all that are queued, for a limited time."""
         try:
-            job = self._jobs.get(timeout=self._patience())
+            job = self._jobs.get(timeout=self._wait_seconds())
             until = time.monotonic() + _BUSY_SECONDS
             while job is not None:
                 job()
@@ -199,65 +198,63 @@ class Engine:
         except queue.Empty:
             pass
 
-    def _patience(self) -> float:
+    def _wait_seconds(self) -> float:
+        """How long to wait for a job: until the next publication is due."""
         due = self._hub.due()
-        now = time.monotonic()
-        if due is None or self._lots:
+        if due is None or self._in_flight:
             return _IDLE_SECONDS
-        return min(max(0.0, max(due, self._not_before) - now), _IDLE_SECONDS)
+        wait = max(due, self._not_before) - time.monotonic()
+        return min(max(0.0, wait), _IDLE_SECONDS)
 
-    def _keep_house(self) -> None:
+    def _do_housekeeping(self) -> None:
         now = time.monotonic()
         if now >= self._next_housekeeping:
             self._next_housekeeping = now + _HOUSEKEEPING_SECONDS
-            self._keeper.expire()
-            self._keeper.look()
+            self._manager.expire()
+            self._manager.report_states()
 
-    def _hand_over(self, deliveries: Sequence[Delivery]) -> None:
+    def _send(self, deliveries: Sequence[Delivery]) -> None:
         if not deliveries:
             return
-        self._lots += 1
-        self._handed_over_at = time.monotonic()
-        self._call(lambda: self._receive(deliveries))
+        deliver = self._deliver
+        assert deliver is not None
+        self._in_flight += 1
+        self._sent_at = time.monotonic()
+        self._call_on_loop(lambda: deliver(deliveries, lambda: self._jobs.put(self._finish_send)))
 
-    def _receive(self, deliveries: Sequence[Delivery]) -> None:
-        """On the loop: deliver, and tell the engine when the senders have had their turn."""
-        assert self._deliver is not None
-        self._deliver(deliveries, lambda: self._jobs.put(self._take_breath))
-
-    def _take_breath(self) -> None:
-        """The loop is done with a lot: leave it as much time for other things."""
-        self._lots -= 1  # words go out at once, so there may be several on the way
+    def _finish_send(self) -> None:
+        """The loop has sent a batch: leave it as much time again for other work."""
+        self._in_flight -= 1  # state changes are sent at once, so several can be under way
         now = time.monotonic()
-        self._not_before = now + (now - self._handed_over_at)
+        self._not_before = now + (now - self._sent_at)
 
-    def _begin_export(self, query: Query, window: Window | None) -> Export:
-        store = self._keeper.store(query.table)
+    def _start_export(self, query: Query, window: Window | None) -> Export:
+        store = self._manager.store(query.table)
         if store is None:
             raise LookupError(query.table)
         export = Export(store, query, window, self._hub.tick)
         self._hub.exports.append(export)
         return export
 
-    def _apply(self, key: Key, made: Sequence[Segment]) -> None:
-        began = time.thread_time()
-        self._keeper.apply(key, made)
-        self._view_seconds += time.thread_time() - began
-
     def _moment(self) -> Moment:
-        return Moment(0, self._hub.tick, time.monotonic(), time.time_ns() // 1000)
+        return Moment(
+            sequence=0,  # numbered when there is something to publish
+            tick=self._hub.tick,
+            now=time.monotonic(),
+            wall=time.time_ns() // 1000,
+        )
 
     @contextlib.contextmanager
-    def _watched(self) -> Iterator[None]:
-        """A thread that falls takes the engine with it: nobody must look at tables that stand."""
+    def _report_failure(self) -> Iterator[None]:
+        """A thread that fails ends the engine: nobody must look at tables that no longer move."""
         try:
             yield
         except Exception as error:
             self.failure = error
-            self._call(self._failed.set)
+            self._call_on_loop(self._failed.set)
 
-    def _call(self, callback: Callable[[], None]) -> None:
-        """Have the loop call it; a loop that is closed has nobody left to tell."""
+    def _call_on_loop(self, callback: Callable[[], None]) -> None:
+        """Have the event loop call it; stop if the loop is closed."""
         assert self._loop is not None
         try:
             self._loop.call_soon_threadsafe(callback)
@@ -267,21 +264,20 @@ class Engine:
     # The feed's thread
 
     def _run_feed(self) -> None:
-        with self._watched():
-            self._intake.run(self._stopping)
+        with self._report_failure():
+            self._follower.run(self._stopping)
 
-    def _take_in(self, key: Key, made: Sequence[Segment]) -> None:
-        self._queue(lambda: self._apply(key, made))
-
-    def _turn(self, situation: Situation) -> None:
-        self._jobs.put(lambda: self._keeper.turn(situation))
-
-    def _queue(self, job: Callable[[], None]) -> None:
-        """Hand a batch to the engine, as soon as it is not too far behind."""
+    def _enqueue_changes(self, key: Key, segments: Sequence[Segment]) -> None:
+        """Queue a batch for the engine; wait while it is too far behind."""
 
         def work() -> None:
-            job()
-            self._room.release()
+            began = time.thread_time()
+            self._manager.apply(key, segments)
+            self._view_seconds += time.thread_time() - began
+            self._queue_slots.release()
 
-        self._room.acquire()
+        self._queue_slots.acquire()
         self._jobs.put(work)
+
+    def _enqueue_state(self, feed: FeedState) -> None:
+        self._jobs.put(lambda: self._manager.update(feed))

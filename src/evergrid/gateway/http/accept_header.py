@@ -1,4 +1,4 @@
-"""What a client would like to get, by its Accept headers."""
+"""Reads Accept headers: which of several things a client prefers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 
 def weights(header: str | None) -> Iterator[tuple[str, float]]:
-    """Each thing that the header names, in lower case, and how much it is liked: from 0 to 1."""
+    """Each item of the header in lower case, and its weight from 0 to 1."""
     for part in (header or "").split(","):
         name, *options = (piece.strip().lower() for piece in part.split(";"))
         yield name, next((_weight(o[2:]) for o in options if o.startswith("q=")), 1.0)
 
 
-def takes(header: str | None, *names: str) -> bool:
-    """Whether one of these is named there, and not to say that it is not wanted."""
+def accepts(header: str | None, *names: str) -> bool:
+    """Whether the header lists one of these with a weight above 0."""
     return any(name in names and weight > 0 for name, weight in weights(header))
 
 

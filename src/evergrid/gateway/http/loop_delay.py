@@ -1,4 +1,4 @@
-"""How late the event loop is: what all viewers would notice at once."""
+"""The delay of the event loop: all clients notice it at once."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 RECENT = 600  # a minute
 
 
-class Delays:
-    """Delays as they were measured: a histogram since the start, and the last minute's worst."""
+class LoopDelays:
+    """Measured delays: a histogram since the start, and the worst of the last minute."""
 
     def __init__(self) -> None:
         self.last = 0.0
@@ -35,8 +35,8 @@ class Delays:
                 self.buckets[index] += 1
 
 
-async def measure(delays: Delays) -> None:
-    """Sleep, see how much longer it took, for ever."""
+async def measure(delays: LoopDelays) -> None:
+    """Measure how much longer a sleep takes than asked for; runs until cancelled."""
     while True:
         asked = time.monotonic()
         await asyncio.sleep(INTERVAL_SECONDS)

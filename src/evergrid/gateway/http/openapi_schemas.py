@@ -1,190 +1,137 @@
-"""What the HTTP interface's answers look like, as JSON Schema."""
+"""The JSON schemas of the HTTP interface, made from the types of its requests and responses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from evergrid.gateway.engine.pipeline_health import Health
+import msgspec
+
+from evergrid.changelog.manifest import Gap
+from evergrid.gateway.access.json_response import ErrorBody, ErrorDetail
+from evergrid.gateway.engine.pipeline_health import PipelineHealth
+from evergrid.gateway.engine.table_engine import TableInfo
+from evergrid.gateway.http.api import Liveness, Readiness, TableList
+from evergrid.gateway.http.control_endpoint import (
+    ControlChoices,
+    ControlResponse,
+    JoinChoice,
+    MessagePosition,
+    SentResponse,
+    SourceChoice,
+)
+from evergrid.gateway.http.pipeline_status import (
+    GenerationStatus,
+    JoinStatus,
+    PipelineResponse,
+    PipelineStatus,
+    SourceStatus,
+)
+from evergrid.gateway.http.row_formats import Row, RowsDocument
 from evergrid.model.gap import GapReason
-from evergrid.model.generation import State
+from evergrid.model.generation import Progress, State
 from evergrid.model.join import JoinType
-from evergrid.model.table import NAME, Role
-from evergrid.model.types import Kind
+from evergrid.model.table import Column, Role
+from evergrid.model.types import FieldType, Kind, TimeUnit
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Live
-from evergrid.views.query import Op
+from evergrid.views.query import Filter, Op
 
-Json = dict[str, object]
+Json = dict[str, Any]
 
-TEXT: Json = {"type": "string"}
-INTEGER: Json = {"type": "integer", "format": "int64"}
-NUMBER: Json = {"type": "number"}
-BOOLEAN: Json = {"type": "boolean"}
-NAME_PATTERN = f"^{NAME.pattern}$"
+# The name of each type in the document; clients may rely on these.
+_NAMES: Mapping[type, str] = {
+    ControlChoices: "Control",
+    ControlResponse: "ControlResponse",
+    Code: "ErrorCode",
+    Column: "Column",
+    ErrorBody: "Error",
+    ErrorDetail: "ErrorDetail",
+    FieldType: "Type",
+    Filter: "Filter",
+    Gap: "Gap",
+    GenerationStatus: "Generation",
+    JoinChoice: "JoinChoice",
+    JoinStatus: "Join",
+    JoinType: "JoinType",
+    Kind: "TypeKind",
+    Live: "TableState",
+    Liveness: "Liveness",
+    MessagePosition: "MessagePosition",
+    Op: "FilterOperator",
+    PipelineResponse: "PipelineResponse",
+    PipelineHealth: "PipelineState",
+    PipelineStatus: "Pipeline",
+    Progress: "Progress",
+    Readiness: "Readiness",
+    Role: "ColumnRole",
+    RowsDocument: "Rows",
+    SentResponse: "SentResponse",
+    SourceChoice: "SourceChoice",
+    SourceStatus: "Source",
+    State: "GenerationState",
+    TableInfo: "Table",
+    TableList: "TableList",
+    TimeUnit: "TimeUnit",
+}
+_BY_CLASS = {type_.__name__: name for type_, name in _NAMES.items()}
+_PATH = "#/components/schemas/"
+
+# The fields of a control message are named after the configured sources and joins.
+_CONTROL_MESSAGE: Json = {
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {"type": ["string", "null"]},
+    "examples": [{"usersTopic": "users_v2", "joinType": "left"}],
+}
 
 
 def schemas() -> Json:
-    cell: Json = {"type": ["string", "number", "boolean", "null"]}
-    return {
-        "Error": object_of(
-            {
-                "error": object_of(
-                    {
-                        "code": {"enum": [code.value for code in Code]},
-                        "message": TEXT,
-                        "retry": BOOLEAN | {"description": "Whether to try again later."},
-                    }
-                )
-            }
-        ),
-        "Readiness": object_of({"ready": BOOLEAN, "message": TEXT}),
-        "Column": object_of(
-            {
-                "name": TEXT,
-                "type": ref("Type"),
-                "role": {"enum": [role.value for role in Role]},
-            }
-        ),
-        "Type": {
-            **object_of({"kind": {"enum": [kind.value for kind in Kind]}}),
-            "properties": {
-                "kind": {"enum": [kind.value for kind in Kind]},
-                "precision": INTEGER,
-                "scale": INTEGER,
-                "unit": TEXT,
-            },
-        },
-        "Table": _table_schema(),
-        "Gap": _gap_schema(),
-        "Pipeline": _pipeline_schema(),
-        "Generation": _generation_schema(),
-        "Control": _control_schema(),
-        "ControlMessage": _message_schema(),
-        "Row": {"type": "object", "additionalProperties": cell},
-        "Rows": object_of(
-            {
-                "table": TEXT,
-                "generation": INTEGER,
-                "columns": list_of(ref("Column")),
-                "total": {"type": ["integer", "null"]},
-                "rows": list_of(ref("Row")),
-            }
-        ),
-        "Filter": _filter_schema(cell),
-    }
+    """All schemas by name."""
+    _, made = msgspec.json.schema_components(_NAMES, ref_template=f"{_PATH}{{name}}")
+    for schema in made.values():
+        _adapt(schema)
+    found = {name: made[type_.__name__] for type_, name in _NAMES.items()}
+    for type_, name in _NAMES.items():
+        if issubclass(type_, msgspec.Struct) and not type_.__struct_config__.omit_defaults:
+            _require_all(found[name])
+    found["Rows"]["properties"]["rows"]["items"] = ref("Row")
+    reasons = [f"{reason.value}: {reason.sentence()}" for reason in GapReason]
+    found["Gap"]["properties"]["reason"]["description"] = " ".join(reasons)
+    return {**found, "Row": msgspec.json.schema(Row), "ControlMessage": _CONTROL_MESSAGE}
 
 
-def _table_schema() -> Json:
-    integers = "generation rows bytes max_rows max_bytes changes newest since views done total"
-    return object_of(
-        {
-            "name": TEXT | {"pattern": NAME_PATTERN},
-            "state": {"enum": [state.value for state in Live]},
-            "message": TEXT,
-            "columns": list_of(ref("Column")),
-            "gaps": list_of(ref("Gap")),
-            "changes_per_second": NUMBER,
-            "lag_seconds": NUMBER,
-        }
-        | dict.fromkeys(integers.split(), INTEGER)
-    )
+def ref(of: type | str) -> Json:
+    """A reference to the schema of a type, or to one by its name."""
+    return {"$ref": _PATH + (of if isinstance(of, str) else _NAMES[of])}
 
 
-def _gap_schema() -> Json:
-    known = [f"{reason.value}: {reason.sentence()}" for reason in GapReason]
-    return object_of(
-        {
-            "reason": TEXT | {"description": " ".join(known)},
-            "messages": INTEGER | {"description": "Messages left out of the join so far."},
-            "keys": list_of(TEXT) | {"description": "Join keys that are affected, the newest."},
-            "since": INTEGER,
-        }
-    )
+def json_of(of: type | str) -> Json:
+    """The content of a request or response in JSON."""
+    return {"application/json": {"schema": ref(of)}}
 
 
-def _pipeline_schema() -> Json:
-    return object_of(
-        {
-            "state": {"enum": [health.value for health in Health]},
-            "message": TEXT,
-            "beat": INTEGER,
-            "current": INTEGER,
-            "generations": list_of(ref("Generation")),
-        }
-    )
+def _adapt(schema: Any) -> None:
+    """Change msgspec's schema in place: our names, 64-bit integers, descriptions on one line."""
+    if isinstance(schema, list):
+        for one in schema:
+            _adapt(one)
+    if not isinstance(schema, dict):
+        return
+    schema.pop("title", None)
+    if schema.get("type") == "integer":
+        schema["format"] = "int64"
+    if isinstance(text := schema.get("description"), str):
+        schema["description"] = " ".join(text.split())
+    if isinstance(path := schema.get("$ref"), str):
+        schema["$ref"] = _PATH + _BY_CLASS[path.removeprefix(_PATH)]
+    for key, value in schema.items():
+        if key != "default":
+            _adapt(value)
 
 
-def _generation_schema() -> Json:
-    progress = object_of({"step": TEXT, "done": INTEGER, "total": INTEGER})
-    kinds: Json = {"enum": [kind.value for kind in JoinType]}
-    join = dict.fromkeys(["name", "table", "left", "right"], TEXT) | {"type": kinds}
-    return object_of(
-        {
-            "generation": INTEGER,
-            "state": {"enum": [state.value for state in State]},
-            "created": INTEGER,
-            "changed": INTEGER,
-            "kept_until": INTEGER,
-            "progress": {"oneOf": [progress, {"type": "null"}]},
-            "error": TEXT,
-            "sources": list_of(object_of(dict.fromkeys(["name", "topic", "table"], TEXT))),
-            "joins": list_of(object_of(join)),
-            "tables": list_of(TEXT),
-        }
-    )
-
-
-def _control_schema() -> Json:
-    source = dict.fromkeys(["name", "field", "topic"], TEXT)
-    join = dict.fromkeys(["name", "field", "type"], TEXT)
-    return object_of(
-        {
-            "topic": TEXT,
-            "topics": list_of(TEXT),
-            "sources": list_of(object_of(source)),
-            "joins": list_of(object_of(join)),
-            "types": list_of({"enum": [kind.value for kind in JoinType]}),
-        }
-    )
-
-
-def _message_schema() -> Json:
-    """Its fields are named after the sources and joins, so that only their form is known here."""
-    return {
-        "type": "object",
-        "minProperties": 1,
-        "additionalProperties": {"type": ["string", "null"]},
-        "examples": [{"usersTopic": "users_v2", "joinType": "left"}],
-    }
-
-
-def _filter_schema(cell: Json) -> Json:
-    several = list_of(ref("Filter"))
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "column": TEXT,
-            "op": {"enum": [op.value for op in Op]},
-            "value": {"oneOf": [cell, list_of(cell)]},
-            "ignore_case": BOOLEAN,
-            "and": several,
-            "or": several,
-        },
-    }
-
-
-def object_of(properties: Mapping[str, object]) -> Json:
-    return {"type": "object", "required": list(properties), "properties": dict(properties)}
-
-
-def list_of(items: Json) -> Json:
-    return {"type": "array", "items": items}
-
-
-def ref(name: str) -> Json:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def json_of(schema: Json) -> Json:
-    return {"application/json": {"schema": schema}}
+def _require_all(schema: Json) -> None:
+    """The gateway writes all fields of such a type: its defaults are those of the constructor."""
+    schema["required"] = list(schema["properties"])
+    for field in schema["properties"].values():
+        field.pop("default", None)

@@ -1,7 +1,7 @@
-"""The pipeline as one key may see it: generations with their sources, joins and tables.
+"""The status of the pipeline for one key: generations with their sources, joins and tables.
 
-What a key may not read, it is not told of: neither table nor source, nor the words of an
-error that could name them.
+A key does not learn of tables and sources that it may not read, nor of errors whose text could
+name them.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from collections.abc import Sequence
 import msgspec
 
 from evergrid.changelog.manifest import Choices
-from evergrid.gateway.access.access_key import Key
-from evergrid.gateway.engine.pipeline_health import RUNS, Health, PipelineInfo
+from evergrid.gateway.access.access_key import AccessKey
+from evergrid.gateway.engine.pipeline_health import RUNS, PipelineHealth, PipelineInfo
 from evergrid.model.generation import Generation, Progress, State
 from evergrid.model.join import JoinType
 
 HIDDEN_DELAY = "Some tables are behind."
-HIDDEN_ERROR = "Something is wrong with it; a key that may read all its tables is told what."
+HIDDEN_ERROR = "There is an error; only a key that may read all its tables sees the text."
 
 
-class SourceShown(msgspec.Struct, frozen=True):
+class SourceStatus(msgspec.Struct, frozen=True):
     name: str
     topic: str
     table: str
 
 
-class JoinShown(msgspec.Struct, frozen=True):
-    """`left` and `right` are sources; empty for one that the key may not read."""
+class JoinStatus(msgspec.Struct, frozen=True):
+    """`left` and `right` are sources; empty if the key may not read them."""
 
     name: str
     type: JoinType
@@ -36,10 +36,10 @@ class JoinShown(msgspec.Struct, frozen=True):
     right: str
 
 
-class GenerationShown(msgspec.Struct, frozen=True):
-    """Times in microseconds since the epoch; `changed` is when it came into its state.
+class GenerationStatus(msgspec.Struct, frozen=True):
+    """Times in microseconds since the epoch; `changed` is when it entered its state.
 
-    `kept_until` is when one that was replaced goes at the latest; 0: no such time.
+    `kept_until` is when a replaced generation is deleted at the latest; 0: not set.
     """
 
     generation: int
@@ -49,32 +49,32 @@ class GenerationShown(msgspec.Struct, frozen=True):
     kept_until: int
     progress: Progress | None
     error: str
-    sources: Sequence[SourceShown]
-    joins: Sequence[JoinShown]
+    sources: Sequence[SourceStatus]
+    joins: Sequence[JoinStatus]
     tables: Sequence[str]
 
 
-class PipelineShown(msgspec.Struct, frozen=True):
-    """`beat` is its last sign of life, `current` the generation on screens; 0: none."""
+class PipelineStatus(msgspec.Struct, frozen=True):
+    """`beat` is the time of its last heartbeat, `current` the generation shown; 0: none."""
 
-    state: Health
+    state: PipelineHealth
     message: str
     beat: int
     current: int
-    generations: Sequence[GenerationShown]
+    generations: Sequence[GenerationStatus]
 
 
-class PipelineAnswer(msgspec.Struct, frozen=True):
-    pipeline: PipelineShown
+class PipelineResponse(msgspec.Struct, frozen=True):
+    pipeline: PipelineStatus
 
 
-def shown_to(key: Key, info: PipelineInfo) -> PipelineAnswer:
-    """The newest generation first."""
+def shown_to(key: AccessKey, info: PipelineInfo) -> PipelineResponse:
+    """The pipeline's status for this key, the newest generation first."""
     manifest = info.manifest
     health, message = _health(key, info)
     newest_first = sorted(manifest.generations.values(), key=lambda one: -one.number)
-    return PipelineAnswer(
-        PipelineShown(
+    return PipelineResponse(
+        PipelineStatus(
             state=health,
             message=message,
             beat=manifest.pulse,
@@ -84,17 +84,17 @@ def shown_to(key: Key, info: PipelineInfo) -> PipelineAnswer:
     )
 
 
-def _health(key: Key, info: PipelineInfo) -> tuple[Health, str]:
-    """The pipeline is behind for those who may read a table that is."""
+def _health(key: AccessKey, info: PipelineInfo) -> tuple[PipelineHealth, str]:
+    """`behind` is reported only to keys that may read a table that is behind."""
     tables = info.manifest.behind.tables
-    if info.health is not Health.BEHIND or all(map(key.may_read, tables)):
+    if info.health is not PipelineHealth.BEHIND or all(map(key.may_read, tables)):
         return info.health, info.message
     if any(map(key.may_read, tables)):
         return info.health, HIDDEN_DELAY
-    return Health.LIVE, RUNS
+    return PipelineHealth.LIVE, RUNS
 
 
-def _generation(key: Key, one: Generation, choices: Choices) -> GenerationShown:
+def _generation(key: AccessKey, one: Generation, choices: Choices) -> GenerationStatus:
     sources = {name: s for name, s in one.sources.items() if key.may_read(s.table)}
     joins = [join for join in one.joins.values() if key.may_read(join.table)]
     tables = [name for name in one.tables if key.may_read(name)]
@@ -105,7 +105,7 @@ def _generation(key: Key, one: Generation, choices: Choices) -> GenerationShown:
     )
     hidden = HIDDEN_ERROR if one.error else ""
     times = one.times
-    return GenerationShown(
+    return GenerationStatus(
         generation=one.number,
         state=one.state,
         created=times.created,
@@ -114,10 +114,10 @@ def _generation(key: Key, one: Generation, choices: Choices) -> GenerationShown:
         progress=one.progress if whole else None,
         error=one.error if whole else hidden,
         sources=[
-            SourceShown(source.name, source.topic, source.table) for source in sources.values()
+            SourceStatus(source.name, source.topic, source.table) for source in sources.values()
         ],
         joins=[
-            JoinShown(
+            JoinStatus(
                 name=join.name,
                 type=join.type,
                 table=join.table,

@@ -1,178 +1,172 @@
-"""Rows over HTTP: a little at a time, as fast as the one who asked takes them."""
+"""Sends rows over HTTP in small parts, as fast as the client reads them."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from typing import Protocol
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 import pyarrow as pa
 from aiohttp import hdrs, web
 
-from evergrid.gateway.access.limits import Counter
-from evergrid.gateway.access.request_error import Refusal
-from evergrid.gateway.access.traffic_counters import Counts
-from evergrid.gateway.engine.deliveries import TableInfo
-from evergrid.gateway.http.row_formats import Head, Writer, writer
-from evergrid.gateway.http.row_parameters import Format, RowsWish
+from evergrid.gateway.access.limits import SlotCounter
+from evergrid.gateway.access.request_error import RequestError
+from evergrid.gateway.access.traffic_counters import TrafficCounters
+from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
+from evergrid.gateway.http.row_formats import RowsHead, Writer, writer
+from evergrid.gateway.http.row_parameters import Format, RowsRequest
 from evergrid.protocol.codes import Code
 from evergrid.protocol.frames import ID_COLUMN
 from evergrid.protocol.messages import Live
-from evergrid.views.query import Query, Window
 
 ROWS_AT_ONCE = 250  # a millisecond or two of the event loop
 PART_BYTES = 64 * 1024
 STALL_SECONDS = 30.0
 
 
-class Rows(Protocol):
-    """What a download asks of the engine."""
+class RowDownloads:
+    """Limits large downloads; small ones (no larger than a window) are not counted."""
 
-    async def tables(self) -> Sequence[TableInfo]: ...
-    def export(self, query: Query, window: Window | None) -> AsyncIterator[pa.RecordBatch]: ...
-
-
-class Downloads:
-    """Large ones are few at once; small ones (no larger than a window) are not counted."""
-
-    def __init__(self, rows: Rows, places: Counter, window_rows: int, counts: Counts) -> None:
-        self._rows = rows
-        self._places = places
+    def __init__(
+        self, engine: TableEngine, slots: SlotCounter, window_rows: int, counters: TrafficCounters
+    ) -> None:
+        self._engine = engine
+        self._slots = slots
         self._window_rows = window_rows
-        self._counts = counts
+        self._counters = counters
 
-    async def answer(self, request: web.Request, wish: RowsWish) -> web.StreamResponse:
-        with self._place(wish):
-            while (answer := await self._try(request, wish)) is None:
+    async def respond(self, request: web.Request, wanted: RowsRequest) -> web.StreamResponse:
+        with self._place(wanted):
+            while (response := await self._try(request, wanted)) is None:
                 pass
-            return answer
+            return response
 
-    async def _try(self, request: web.Request, wish: RowsWish) -> web.StreamResponse | None:
-        """None when the table was switched between the question for its columns and its rows."""
-        table = await self._table(wish.query.table)
-        async with contextlib.aclosing(self._export(wish)) as batches:
+    async def _try(self, request: web.Request, wanted: RowsRequest) -> web.StreamResponse | None:
+        """None if the table was switched between asking for its columns and for its rows."""
+        table = await self._table(wanted.query.table)
+        async with contextlib.aclosing(self._export(wanted)) as batches:
             first = await anext(batches)
-            now = await self._table(wish.query.table)
+            now = await self._table(wanted.query.table)
             if (now.generation, now.columns) != (table.generation, table.columns):
                 return None
-            answer = _answer(wish, table)
+            response = _response(wanted, table)
             if request.method == hdrs.METH_HEAD:
-                return web.Response(headers=answer.headers)
-            form = writer(wish.format, _head(wish, table, first), wish.guard)
-            await answer.prepare(request)
-            await self._send(answer, request, form, first, batches)
-            return answer
+                return web.Response(headers=response.headers)
+            form = writer(wanted.format, _rows_head(wanted, table, first), wanted.guard)
+            await response.prepare(request)
+            await self._send(response, request, form, first, batches)
+            return response
 
     async def _table(self, name: str) -> TableInfo:
-        for table in await self._rows.tables():
+        for table in await self._engine.tables():
             if table.name == name and table.state is Live.LOADING:
-                raise Refusal(Code.NOT_READY, table.message or f"{name} is being loaded.")
+                raise RequestError(Code.NOT_READY, table.message or f"{name} is being loaded.")
             if table.name == name and table.state is not Live.WAITING:
                 return table
         raise no_such_table(name)
 
     @contextlib.contextmanager
-    def _place(self, wish: RowsWish) -> Iterator[None]:
-        if wish.small(self._window_rows):
+    def _place(self, wanted: RowsRequest) -> Iterator[None]:
+        if wanted.is_small(self._window_rows):
             yield
             return
-        if not self._places.take():
-            raise Refusal(
+        if not self._slots.take():
+            raise RequestError(
                 Code.TOO_MANY_EXPORTS,
-                f"{self._places.most} large downloads are under way, as many as may be",
+                f"too many downloads: {self._slots.most} large ones are under way, which is the "
+                "limit",
                 remedy=f"Try again later, or ask for at most {self._window_rows} rows.",
             )
         try:
             yield
         finally:
-            self._places.give_back()
+            self._slots.release()
 
-    async def _export(self, wish: RowsWish) -> AsyncGenerator[pa.RecordBatch, None]:
+    async def _export(self, wanted: RowsRequest) -> AsyncGenerator[pa.RecordBatch, None]:
         try:
-            async for batch in self._rows.export(wish.query, wish.window):
+            async for batch in self._engine.export(wanted.query, wanted.window):
                 yield batch
         except LookupError:
-            raise no_such_table(wish.query.table) from None
+            raise no_such_table(wanted.query.table) from None
 
     async def _send(
         self,
-        answer: web.StreamResponse,
+        response: web.StreamResponse,
         request: web.Request,
         form: Writer,
         first: pa.RecordBatch,
         rest: AsyncIterator[pa.RecordBatch],
     ) -> None:
-        """Once begun, nothing but a broken connection can say that it failed."""
+        """Once begun, only an aborted connection can show that it failed."""
         try:
-            await self._write(answer, form.begin(first.schema))
-            await self._write_rows(answer, form, first)
+            await self._write(response, form.begin(first.schema))
+            await self._write_rows(response, form, first)
             async for batch in rest:
-                await self._write_rows(answer, form, batch)
-            await self._write(answer, form.end())
-            await answer.write_eof()
+                await self._write_rows(response, form, batch)
+            await self._write(response, form.end())
+            await response.write_eof()
         except BaseException:
             if request.transport is not None:
                 request.transport.abort()
             raise
 
     async def _write_rows(
-        self, answer: web.StreamResponse, form: Writer, batch: pa.RecordBatch
+        self, response: web.StreamResponse, form: Writer, batch: pa.RecordBatch
     ) -> None:
-        """In parts that are worth a packet, with a turn for others after every few rows."""
+        """Write parts of a useful size, and let other tasks run after every few rows."""
         part = bytearray()
         for start in range(0, batch.num_rows, ROWS_AT_ONCE):
             part += form.rows(batch.slice(start, ROWS_AT_ONCE))
             if len(part) >= PART_BYTES:
-                await self._write(answer, bytes(part))
+                await self._write(response, bytes(part))
                 part.clear()
             await asyncio.sleep(0)
-        await self._write(answer, bytes(part))
-        self._counts.export_rows += batch.num_rows
+        await self._write(response, bytes(part))
+        self._counters.export_rows += batch.num_rows
 
-    async def _write(self, answer: web.StreamResponse, part: bytes) -> None:
+    async def _write(self, response: web.StreamResponse, part: bytes) -> None:
         if not part:
             return
-        self._counts.export_bytes += len(part)
+        self._counters.export_bytes += len(part)
         try:
             async with asyncio.timeout(STALL_SECONDS):
-                await answer.write(part)
+                await response.write(part)
         except TimeoutError:
-            self._counts.ended[Code.TOO_SLOW] += 1
-            raise ConnectionAbortedError("a download was not read for too long") from None
+            self._counters.ended[Code.TOO_SLOW] += 1
+            raise ConnectionAbortedError("timeout: the client has stopped reading") from None
 
 
-def no_such_table(name: str) -> Refusal:
-    return Refusal(
-        Code.NO_SUCH_TABLE, f"there is no table {name} now", remedy="GET /api/tables lists them."
+def no_such_table(name: str) -> RequestError:
+    return RequestError(
+        Code.NO_SUCH_TABLE, f"no such table: {name}", remedy="GET /api/tables lists all tables."
     )
 
 
-def _answer(wish: RowsWish, table: TableInfo) -> web.StreamResponse:
-    answer = web.StreamResponse()
-    answer.content_type = wish.format.media
-    if wish.format is not Format.ARROW:
-        answer.charset = "utf-8"
-    if wish.format in (Format.CSV, Format.ARROW):
-        name = f"{table.name}.{wish.format.value}"
-        answer.headers[hdrs.CONTENT_DISPOSITION] = f'attachment; filename="{name}"'
-    return answer
+def _response(wanted: RowsRequest, table: TableInfo) -> web.StreamResponse:
+    response = web.StreamResponse()
+    response.content_type = wanted.format.media
+    if wanted.format is not Format.ARROW:
+        response.charset = "utf-8"
+    if wanted.format in (Format.CSV, Format.ARROW):
+        name = f"{table.name}.{wanted.format.value}"
+        response.headers[hdrs.CONTENT_DISPOSITION] = f'attachment; filename="{name}"'
+    return response
 
 
-def _head(wish: RowsWish, table: TableInfo, first: pa.RecordBatch) -> Head:
+def _rows_head(wanted: RowsRequest, table: TableInfo, first: pa.RecordBatch) -> RowsHead:
     by_name = {column.name: column for column in table.columns}
     names = [name for name in first.schema.names if name != ID_COLUMN]
-    return Head(
+    return RowsHead(
         table=table.name,
         generation=table.generation,
         columns=tuple(by_name[name] for name in names if name in by_name),
-        total=_total(wish, table, first),
+        total=_total(wanted, table, first),
     )
 
 
-def _total(wish: RowsWish, table: TableInfo, first: pa.RecordBatch) -> int | None:
-    """The engine says it beside the schema."""
-    said = (first.schema.metadata or {}).get(b"total")
-    if said is not None:
-        return int(said)
-    return table.rows if wish.query.filter is None and not wish.query.search.strip() else None
+def _total(wanted: RowsRequest, table: TableInfo, first: pa.RecordBatch) -> int | None:
+    """The row count of the whole view, which the engine adds to the schema."""
+    total = (first.schema.metadata or {}).get(b"total")
+    if total is not None:
+        return int(total)
+    return table.rows if wanted.query.filter is None and not wanted.query.search.strip() else None

@@ -1,7 +1,7 @@
-"""Rows as bytes: JSON, JSON lines, CSV, Arrow. A few at a time, so that nothing waits long.
+"""Writes rows as JSON, JSON lines, CSV or Arrow, a few at a time so that the loop is not blocked.
 
-Every value comes through exactly: decimals as text with all their digits, timestamps as
-ISO 8601 in UTC with microseconds, integers with all 64 bits.
+Every value is exact: decimals as text with all their digits, timestamps as ISO 8601 in UTC with
+microseconds, integers with all 64 bits.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from evergrid.gateway.http.row_parameters import Format
 from evergrid.model.table import Column
 
 Cell = str | int | float | bool | None
+Row = dict[str, Cell]
 
 _QUOTED = re.compile(r'[",\r\n]|^[ \t]|[ \t]$|^$')
-# What spreadsheets take for a formula when a cell starts with it.
+# A cell that starts with one of these is a formula for spreadsheets.
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _encode = msgspec.json.Encoder().encode
 
 
-class Head(msgspec.Struct, frozen=True):
-    """What is known before the first row; `total` counts the rows of the whole view."""
+class RowsHead(msgspec.Struct, frozen=True):
+    """What is known before the first row; `total` is the row count of the whole view."""
 
     table: str
     generation: int
@@ -34,15 +35,21 @@ class Head(msgspec.Struct, frozen=True):
     total: int | None
 
 
+class RowsDocument(RowsHead, frozen=True):
+    """The document that `JsonWriter` writes in pieces."""
+
+    rows: Sequence[Row]
+
+
 class Writer(Protocol):
-    """`begin`, then `rows` any number of times, then `end`; the bytes in order are the file."""
+    """Call `begin`, then `rows` any number of times, then `end`; together that is the file."""
 
     def begin(self, schema: pa.Schema) -> bytes: ...
     def rows(self, batch: pa.RecordBatch) -> bytes: ...
     def end(self) -> bytes: ...
 
 
-def writer(format_: Format, head: Head, guard: bool) -> Writer:
+def writer(format_: Format, head: RowsHead, guard: bool) -> Writer:
     if format_ is Format.ARROW:
         return ArrowWriter()
     if format_ is Format.CSV:
@@ -75,9 +82,9 @@ class ArrowWriter:
 
 
 class JsonWriter:
-    """One object: table, columns, total, and an object per row."""
+    """One JSON object: table, columns, total, and an object per row."""
 
-    def __init__(self, head: Head) -> None:
+    def __init__(self, head: RowsHead) -> None:
         self._head = head
         self._first = True
 
@@ -96,7 +103,7 @@ class JsonWriter:
 
 
 class LinesWriter:
-    """An object per line."""
+    """JSON lines: an object per line."""
 
     def begin(self, schema: pa.Schema) -> bytes:
         return b""
@@ -111,8 +118,8 @@ class LinesWriter:
 class CsvWriter:
     """RFC 4180 in UTF-8 with a header; null is an empty cell, an empty text is ``""``.
 
-    `guard` puts ' before texts that a spreadsheet would run as a formula. Not by default:
-    what comes out would not be what went in.
+    `guard` puts ' before texts that a spreadsheet would run as a formula. It is off by default,
+    because it changes the values.
     """
 
     def __init__(self, guard: bool) -> None:
@@ -141,7 +148,7 @@ class CsvWriter:
 
 
 def cells(column: pa.Array) -> Sequence[Cell]:
-    """A column's values as JSON has them."""
+    """A column's values as JSON values."""
     convert = _CONVERSIONS.get(column.type.id)
     return column.to_pylist() if convert is None else convert(column)
 
@@ -187,7 +194,7 @@ def _line(texts: Iterable[str]) -> str:
 
 
 class _Sink:
-    """A file that is emptied now and then."""
+    """A file in memory that `take` empties."""
 
     closed = False
 
@@ -199,10 +206,10 @@ class _Sink:
         return len(part)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Nothing to do: nothing is buffered elsewhere."""
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to do: no file is open."""
 
     def take(self) -> bytes:
         data = b"".join(self._parts)

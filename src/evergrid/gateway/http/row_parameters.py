@@ -1,4 +1,4 @@
-"""What an address asks for: the same queries as over the WebSocket, in URL parameters."""
+"""Reads the URL parameters of a request for rows: the same queries as over the WebSocket."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from evergrid.gateway.access.request_checks import FURTHEST, check_query, check_window, shown
-from evergrid.gateway.access.request_error import Refusal
+from evergrid.gateway.access.request_checks import MAX_OFFSET, check_query, check_window, shown
+from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.http.accept_header import weights
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import DEFAULT_LIMIT
@@ -22,7 +22,7 @@ _SWITCH = {"true": True, "1": True, "false": False, "0": False}
 
 
 class Format(enum.Enum):
-    """How rows are written; `media` is the content type, also as asked for by Accept."""
+    """The format of rows; `media` is its content type, which Accept headers ask for."""
 
     media: str
 
@@ -38,25 +38,25 @@ class Format(enum.Enum):
     ARROW = "arrow", "application/vnd.apache.arrow.stream"
 
 
-class RowsWish(msgspec.Struct, frozen=True):
-    """`window` is None for all rows; `guard` keeps spreadsheets from running what is in them."""
+class RowsRequest(msgspec.Struct, frozen=True):
+    """`window` is None for all rows; `guard` keeps spreadsheets from running formulas."""
 
     query: Query
     window: Window | None
     format: Format
     guard: bool
 
-    def small(self, rows: int) -> bool:
+    def is_small(self, rows: int) -> bool:
         return self.window is not None and self.window.limit <= rows
 
 
 NAMES = ("columns", "filter", "search", "order", "offset", "limit", "format", "guard")
 
 
-def read_rows_wish(
+def read_rows_request(
     table: str, parameters: Sequence[tuple[str, str]], accept: str | None
-) -> RowsWish:
-    """The wish in these parameters; Refusal when there is something else in them."""
+) -> RowsRequest:
+    """The request in these parameters; RequestError if one of them is invalid."""
     given = _once(parameters)
     query = Query(
         table=table,
@@ -66,7 +66,7 @@ def read_rows_wish(
         order=tuple(_order(part) for part in _listed(given.get("order", ""))),
     )
     check_query(query)
-    return RowsWish(
+    return RowsRequest(
         query=query,
         window=_window(given.get("offset", "0"), given.get("limit", str(DEFAULT_LIMIT))),
         format=_format(given["format"]) if "format" in given else accepted(accept),
@@ -78,9 +78,9 @@ def _once(parameters: Sequence[tuple[str, str]]) -> dict[str, str]:
     given: dict[str, str] = {}
     for name, value in parameters:
         if name not in NAMES:
-            raise _bad(f"there is no parameter {shown(name)}", f"There are {', '.join(NAMES)}.")
+            raise _bad(f"unknown parameter {shown(name)}", f"Use {', '.join(NAMES)}.")
         if name in given:
-            raise _bad(f"{name} was given twice", "Give it once.")
+            raise _bad(f"duplicate parameter {name}", "Send it once.")
         given[name] = value
     return given
 
@@ -93,11 +93,11 @@ def _filter(text: str) -> Filter:
     try:
         return msgspec.json.decode(text, type=Filter)
     except RecursionError:
-        raise Refusal(Code.BAD_FILTER, "the filter is nested too deep") from None
+        raise RequestError(Code.BAD_FILTER, "filter nested too deep") from None
     except (msgspec.MsgspecError, ValueError) as error:
-        raise Refusal(
+        raise RequestError(
             Code.BAD_FILTER,
-            f"the filter cannot be read: {error}",
+            f"bad filter: {error}",
             remedy='Write it like {"column":"age","op":"greater","value":30}.',
         ) from None
 
@@ -105,9 +105,9 @@ def _filter(text: str) -> Filter:
 def _order(text: str) -> OrderBy:
     match = _ORDER.fullmatch(text)
     if match is None:
-        raise Refusal(
+        raise RequestError(
             Code.BAD_ORDER,
-            f"{shown(text)} is no order",
+            f"bad order {shown(text)}",
             remedy="Write columns like name, -ts (descending) or -ts:first (nulls first).",
         )
     nulls = Nulls(match[3]) if match[3] else Nulls.LAST
@@ -118,33 +118,33 @@ def _window(offset: str, limit: str) -> Window | None:
     start = _integer("offset", offset)
     if limit == ALL and start == 0:
         return None
-    rows = FURTHEST if limit == ALL else _integer("limit", limit)
+    rows = MAX_OFFSET if limit == ALL else _integer("limit", limit)
     window = Window(start, rows)
-    check_window(window, FURTHEST)
+    check_window(window, MAX_OFFSET)
     return window
 
 
 def _integer(name: str, text: str) -> int:
     if not _INTEGER.fullmatch(text):
-        raise _bad(f"{name} is {shown(text)}", "Give a whole number.")
+        raise _bad(f"bad {name} {shown(text)}", "Use a whole number.")
     return int(text)
 
 
 def _switch(text: str) -> bool:
     if text not in _SWITCH:
-        raise _bad(f"guard is {shown(text)}", "Give true or false.")
+        raise _bad(f"bad guard {shown(text)}", "Use true or false.")
     return _SWITCH[text]
 
 
 def _format(text: str) -> Format:
     by_name = {format_.value: format_ for format_ in Format}
     if text not in by_name:
-        raise _bad(f"there is no format {shown(text)}", f"There are {', '.join(by_name)}.")
+        raise _bad(f"unknown format {shown(text)}", f"Use {', '.join(by_name)}.")
     return by_name[text]
 
 
 def accepted(accept: str | None) -> Format:
-    """The first of our formats that the header likes best; JSON when it names none of them."""
+    """The format with the highest weight in the header; JSON if it lists none of them."""
     best, found = 0.0, Format.JSON
     by_media = {format_.media: format_ for format_ in Format}
     for media, weight in weights(accept):
@@ -153,5 +153,5 @@ def accepted(accept: str | None) -> Format:
     return found
 
 
-def _bad(what: str, remedy: str) -> Refusal:
-    return Refusal(Code.BAD_PARAMETER, what, remedy=remedy)
+def _bad(what: str, remedy: str) -> RequestError:
+    return RequestError(Code.BAD_PARAMETER, what, remedy=remedy)

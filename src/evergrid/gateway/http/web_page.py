@@ -1,8 +1,7 @@
-"""The web app at the gateway's address: its files, and its page wherever it has a view.
+"""Serves the web app: its files, and its page at every path of a view.
 
-The app is one page that shows a view by its address, so a link into it is answered with that
-page. It is the answer only for who wants a page: a program that asks for a path that is not
-there must hear so.
+The app is a single page that shows a view by its path, so a link into it gets that page. Only
+clients that accept HTML get it: a program that asks for an unknown path must get a 404.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import secrets
 from aiohttp import hdrs, web
 
 from evergrid.gateway.access.auth_middleware import NONCE
-from evergrid.gateway.http.accept_header import takes
+from evergrid.gateway.http.accept_header import accepts
 from evergrid.gateway.http.assets import CLIENT, INDEX, Asset, Assets
 
 _NONCE_BYTES = 16
 _HTML = "text/html"
 _PACKED = "gzip"
-# What is there for programs has no views below it.
+# Paths for programs: the app has no views below them.
 _NO_VIEWS = ("api", "metrics", "livez", "readyz")
 
 NOT_BUILT = """\
@@ -35,30 +34,30 @@ Everything else works: see <a href="/openapi.json">/openapi.json</a>.</p>
 """
 
 
-class Page:
-    """Answers with what is the same for everybody, so no key is asked for."""
+class WebPage:
+    """The handlers of the web app, which needs no key: it is the same for everybody."""
 
     def __init__(self, assets: Assets) -> None:
         self._assets = assets
 
     async def page(self, request: web.Request) -> web.StreamResponse:
-        """The page, with a new nonce: who could guess it could add styles of their own."""
+        """The page, with a new nonce each time: a known one would let others inject styles."""
         if not self._assets.page:
             return web.Response(text=NOT_BUILT, content_type=_HTML, status=503)
         nonce = secrets.token_urlsafe(_NONCE_BYTES)
-        answer = web.Response(
+        response = web.Response(
             body=nonce.encode().join(self._assets.page), content_type=_HTML, charset="utf-8"
         )
-        answer.headers[hdrs.CACHE_CONTROL] = "no-store"
-        answer[NONCE] = nonce
-        return answer
+        response.headers[hdrs.CACHE_CONTROL] = "no-store"
+        response[NONCE] = nonce
+        return response
 
     async def client(self, request: web.Request) -> web.StreamResponse:
-        """The browser client in one file, which other sites' pages may load too."""
+        """The browser client in one file, which pages of other sites may load too."""
         return _file(request, self._assets.files.get(CLIENT))
 
-    async def anything(self, request: web.Request) -> web.StreamResponse:
-        """A file of the app, or the page where the app has a view."""
+    async def file_or_view(self, request: web.Request) -> web.StreamResponse:
+        """A file of the app, or the page at the path of a view."""
         asset = self._assets.files.get(request.path)
         if asset is None and (request.path == INDEX or _is_view(request)):
             return await self.page(request)
@@ -68,26 +67,26 @@ class Page:
 def _is_view(request: web.Request) -> bool:
     accept = ",".join(request.headers.getall(hdrs.ACCEPT, []))
     first = request.path.split("/")[1]
-    # No view's address has a dot in it, and every file's name has.
-    return first not in _NO_VIEWS and "." not in request.path and takes(accept, _HTML)
+    # Names of files contain a dot, paths of views do not.
+    return first not in _NO_VIEWS and "." not in request.path and accepts(accept, _HTML)
 
 
 def _file(request: web.Request, asset: Asset | None) -> web.StreamResponse:
     if asset is None:
         raise web.HTTPNotFound
     accept = ",".join(request.headers.getall(hdrs.ACCEPT_ENCODING, []))
-    packed = bool(asset.packed) and takes(accept, _PACKED)
+    packed = bool(asset.packed) and accepts(accept, _PACKED)
     tag = f"{asset.tag}-{_PACKED}" if packed else asset.tag
-    answer = web.Response()
-    answer.etag = tag
-    answer.headers[hdrs.CACHE_CONTROL] = asset.cache
+    response = web.Response()
+    response.etag = tag
+    response.headers[hdrs.CACHE_CONTROL] = asset.cache
     if asset.packed:
-        answer.headers[hdrs.VARY] = hdrs.ACCEPT_ENCODING
+        response.headers[hdrs.VARY] = hdrs.ACCEPT_ENCODING
     if any(known.value in (tag, "*") for known in request.if_none_match or ()):
-        answer.set_status(304)
-        return answer
-    answer.headers[hdrs.CONTENT_TYPE] = asset.media
+        response.set_status(304)
+        return response
+    response.headers[hdrs.CONTENT_TYPE] = asset.media
     if packed:
-        answer.headers[hdrs.CONTENT_ENCODING] = _PACKED
-    answer.body = asset.packed if packed else asset.body
-    return answer
+        response.headers[hdrs.CONTENT_ENCODING] = _PACKED
+    response.body = asset.packed if packed else asset.body
+    return response

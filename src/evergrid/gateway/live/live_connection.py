@@ -1,7 +1,7 @@
-"""One client's WebSocket: reads its words, does what its session says, writes what waits.
+"""One client's WebSocket connection: reads messages, does its session's actions, writes.
 
-The reader never waits for the writer, and the writer holds one message at a time: what a
-slow client misses meanwhile is replaced by what is newest then.
+The reader never waits for the writer, and the writer holds one message at a time: what a slow
+client misses meanwhile is replaced by what is newest then.
 """
 
 from __future__ import annotations
@@ -9,200 +9,203 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Protocol
 
 from aiohttp import WSMsgType
 
-from evergrid.gateway.access.request_error import UNFORESEEN
-from evergrid.gateway.access.traffic_counters import Counts
-from evergrid.gateway.engine.deliveries import Publication, Refused, Ticket, Told
-from evergrid.gateway.live.delivery_router import Switchboard
-from evergrid.gateway.live.live_session import Session
-from evergrid.gateway.live.send_queue import Outbox
-from evergrid.gateway.live.session_actions import Action, CloseWindow, End, MoveWindow, OpenWindow
-from evergrid.gateway.live.stall_timer import STALL_SECONDS, TLS_STALL_SECONDS, Patience
-from evergrid.gateway.live.websocket import Socket
+from evergrid.gateway.access.request_error import INTERNAL_ERROR
+from evergrid.gateway.access.traffic_counters import TrafficCounters
+from evergrid.gateway.engine.deliveries import (
+    Delivery,
+    Published,
+    Resumed,
+    StateChanged,
+    SubscriberId,
+)
+from evergrid.gateway.engine.table_engine import TableEngine
+from evergrid.gateway.live.delivery_router import DeliveryRouter
+from evergrid.gateway.live.live_session import LiveSession
+from evergrid.gateway.live.send_queue import SendQueue
+from evergrid.gateway.live.session_actions import (
+    Action,
+    CloseWindow,
+    EndConnection,
+    MoveWindow,
+    OpenWindow,
+)
+from evergrid.gateway.live.stall_timer import STALL_SECONDS, TLS_STALL_SECONDS, StallTimer
+from evergrid.gateway.live.websocket import LiveWebSocket
 from evergrid.protocol.codes import Code
-from evergrid.protocol.messages import Resume, State, Welcome, encode, failed
-from evergrid.views.query import Query, Window
+from evergrid.protocol.messages import State, Welcome, encode, failed
 
-GOODBYE_SECONDS = 4.0  # for the last word to get out; then the socket is closed without it
-
-
-class Windows(Protocol):
-    """What a connection asks of the engine."""
-
-    def open(self, ticket: Ticket, query: Query, window: Window, resume: Resume | None) -> None: ...
-    def move(self, ticket: Ticket, window: Window) -> None: ...
-    def close(self, ticket: Ticket) -> None: ...
+CLOSE_SECONDS = 4.0  # for the last message to be sent; then the socket is closed without it
 
 
-class Connection:
+class LiveConnection:
     def __init__(
         self,
-        session: Session,
-        socket: Socket,
-        windows: Windows,
-        switchboard: Switchboard,
-        counts: Counts,
+        session: LiveSession,
+        socket: LiveWebSocket,
+        engine: TableEngine,
+        router: DeliveryRouter,
+        counters: TrafficCounters,
     ) -> None:
         self._session = session
         self._socket = socket
-        self._windows = windows
-        self._switchboard = switchboard
-        self._counts = counts
-        self._outbox = Outbox()
+        self._engine = engine
+        self._router = router
+        self._counters = counters
+        self._queue = SendQueue()
         self._wake = asyncio.Event()
-        self._end: End | None = None
-        self._end_time = 0.0
+        self._end: EndConnection | None = None
+        self._ended_at = 0.0
         seconds = TLS_STALL_SECONDS if socket.encrypted else STALL_SECONDS
-        self._patience = Patience(seconds, time.monotonic())
+        self._stall_timer = StallTimer(seconds, time.monotonic())
 
     async def run(self) -> None:
-        """Until the client leaves or is shown out; nothing of it is left then."""
+        """Run until the connection has ended; then release all that belongs to it."""
         writer = asyncio.create_task(self._write())
         try:
             await self._read()
         except Exception:
-            self.end(Code.INTERNAL, UNFORESEEN)
+            self.end(Code.INTERNAL, INTERNAL_ERROR)
             raise
         finally:
-            for ticket in self._session.tickets:
-                self._switchboard.give_back(ticket)
-                self._windows.close(ticket)
+            for subscriber in self._session.subscribers:
+                self._router.remove(subscriber)
+                self._engine.close(subscriber)
             if self._end is not None:
-                await asyncio.wait({writer}, timeout=GOODBYE_SECONDS)
+                await asyncio.wait({writer}, timeout=CLOSE_SECONDS)
             writer.cancel()
             await asyncio.wait({writer})
-            self._socket.hang_up()
+            self._socket.abort()
         if not writer.cancelled() and (error := writer.exception()):
             raise error
 
-    # What comes from the client
+    # From the client
 
     async def _read(self) -> None:
         while self._end is None:
             message = await self._socket.receive()
             now = time.monotonic()
             if message.type is WSMsgType.TEXT:
-                self._counts.messages += 1
+                self._counters.messages += 1
                 self._do(self._session.receive(message.data, now))
             elif message.type is WSMsgType.BINARY:
-                self.end(Code.NOT_TEXT, "messages to a gateway are JSON in text frames.")
+                self.end(Code.NOT_TEXT, "binary message: messages to a gateway are JSON as text.")
             elif message.type in (WSMsgType.PING, WSMsgType.PONG):
-                self._do(self._session.knock(now))
+                self._do(self._session.receive_ping(now))
                 if message.type is WSMsgType.PING:
                     await self._socket.answer_ping(message.data)
             else:
                 if fault := self._socket.fault:
-                    self._counts.ended[fault] += 1
+                    self._counters.ended[fault] += 1
                 return
 
-    # What comes from the engine
+    # From the engine
 
-    def offer(self, ticket: Ticket, publication: Publication) -> None:
-        self._outbox.offer(ticket, publication)
-
-    def resume(self, ticket: Ticket, publication: Publication, sequence: int) -> None:
-        self._outbox.resume(ticket, publication, sequence)
-
-    def told(self, told: Told) -> None:
-        self._do(self._session.told(told))
-
-    def refused(self, refused: Refused) -> None:
-        self._do(self._session.refused(refused))
+    def deliver(self, subscriber: SubscriberId, delivery: Delivery) -> None:
+        if isinstance(delivery, Published):
+            self._queue.offer(subscriber, delivery.publication)
+        elif isinstance(delivery, Resumed):
+            self._queue.resume(subscriber, delivery.publication, delivery.sequence)
+        elif isinstance(delivery, StateChanged):
+            self._do(self._session.state_changed(delivery))
+        else:
+            self._do(self._session.rejected(delivery))
 
     def wake(self) -> None:
+        """Let the writer send what has been delivered."""
         self._wake.set()
 
-    # What comes with time
+    # From the connection set
 
-    def look(self, now: float) -> None:
-        """Hearts, lateness, silence, and readers that stand still."""
+    def check(self, now: float) -> None:
+        """Heartbeats, late logins, silent clients, and clients that have stopped reading."""
         if self._end is not None:
-            if now - self._end_time > GOODBYE_SECONDS:
-                self._socket.hang_up()
+            if now - self._ended_at > CLOSE_SECONDS:
+                self._socket.abort()
             return
         waiting = self._socket.waiting
-        if self._patience.look(waiting, now):
+        if self._stall_timer.update(waiting, now):
             if waiting:
-                self._session.moved(now)
-        elif self._patience.over(now):
-            # Its socket is full: it could not even be told why.
-            self.end(Code.TOO_SLOW, "nothing was read for too long.")
-            self._socket.hang_up()
+                self._session.is_reading(now)
+        elif self._stall_timer.is_stalled(now):
+            # Its socket is full, so the client cannot get this message.
+            self.end(Code.TOO_SLOW, "timeout: the client has stopped reading.")
+            self._socket.abort()
             return
-        self._do(self._session.look(now, time.time_ns() // 1000))
+        self._do(self._session.check(now, time.time_ns() // 1000))
 
     def end(self, code: Code, message: str) -> None:
-        self._do(self._session.refuse(code, message))
+        self._do(self._session.end(code, message))
 
-    def hang_up(self) -> None:
-        self._socket.hang_up()
+    def abort(self) -> None:
+        """Close the socket without a message."""
+        self._socket.abort()
 
     def _do(self, actions: Sequence[Action]) -> None:
         for action in actions:
-            self._act(action)
+            self._do_one(action)
         if actions:
             self._wake.set()
 
-    def _act(self, action: Action) -> None:
+    def _do_one(self, action: Action) -> None:
         if isinstance(action, OpenWindow):
-            self._outbox.open(action.ticket, action.sub)
-            self._switchboard.take(action.ticket, self)
-            self._windows.open(action.ticket, action.query, action.window, action.resume)
+            self._queue.open(action.subscriber, action.sub)
+            self._router.add(action.subscriber, self)
+            self._engine.open(action.subscriber, action.query, action.window, action.resume)
         elif isinstance(action, MoveWindow):
-            self._outbox.move(action.ticket, action.window)
-            self._windows.move(action.ticket, action.window)
+            self._queue.move(action.subscriber, action.window)
+            self._engine.move(action.subscriber, action.window)
         elif isinstance(action, CloseWindow):
-            self._outbox.close(action.ticket, action.sub)
-            self._switchboard.give_back(action.ticket)
-            if action.heard:
-                self._windows.close(action.ticket)
-        elif isinstance(action, End):
+            self._queue.close(action.subscriber, action.sub)
+            self._router.remove(action.subscriber)
+            if not action.by_engine:
+                self._engine.close(action.subscriber)
+        elif isinstance(action, EndConnection):
             self._end = action
-            self._end_time = time.monotonic()
-            self._counts.ended[action.code] += 1
+            self._ended_at = time.monotonic()
+            self._counters.ended[action.code] += 1
         elif isinstance(action.message, State):
-            self._outbox.tell(action.message)
+            self._queue.add_state(action.message)
         else:
-            self._counts.logins += isinstance(action.message, Welcome)
-            if not self._outbox.say(encode(action.message)):
-                self.end(Code.TOO_SLOW, "too many answers wait to be read.")
+            self._counters.logins += isinstance(action.message, Welcome)
+            if not self._queue.add_message(encode(action.message)):
+                self.end(Code.TOO_SLOW, "too slow: too many messages wait to be read.")
 
-    # What goes to the client
+    # To the client
 
     async def _write(self) -> None:
         try:
             while self._end is None:
                 self._wake.clear()
-                await self._empty()
+                await self._send_queued()
                 if self._end is None:
                     await self._wake.wait()
-            await self._say_goodbye(self._end)
+            await self._close(self._end)
         except ConnectionError:
-            return  # gone: the reader sees it too
+            return  # the client is gone: the reader sees it too
         except Exception:
-            self._socket.hang_up()
+            self._socket.abort()
             raise
 
-    async def _empty(self) -> None:
-        """Words first, one frame at a time, and nothing more once it is over."""
+    async def _send_queued(self) -> None:
+        """Send messages first, then one frame at a time, until the queue is empty or the end."""
         while self._end is None:
-            if words := self._outbox.words():
-                self._counts.words += 1
-                text = words if isinstance(words, str) else encode(words)
+            if message := self._queue.next_message():
+                self._counters.texts += 1
+                text = message if isinstance(message, str) else encode(message)
                 await self._socket.send_str(text)
-            elif frame := self._outbox.frame():
-                self._counts.frames += 1
-                self._counts.frame_bytes += len(frame)
+            elif frame := self._queue.next_frame():
+                self._counters.frames += 1
+                self._counters.frame_bytes += len(frame)
                 await self._socket.send_bytes(frame)
             else:
                 return
 
-    async def _say_goodbye(self, end: End) -> None:
-        while words := self._outbox.words():
-            if isinstance(words, str):
-                await self._socket.send_str(words)
+    async def _close(self, end: EndConnection) -> None:
+        while message := self._queue.next_message():
+            if isinstance(message, str):
+                await self._socket.send_str(message)
         await self._socket.send_str(encode(failed(end.code, end.message)))
         await self._socket.close(code=end.code.close, message=end.code.value.encode())

@@ -1,23 +1,23 @@
-"""What waits to be sent to one client: words, and the newest state of each of its windows.
+"""What waits to be sent to one client: messages, and the newest publication of each window.
 
-Nothing queues behind a slow reader but the newest: a window that changed ten times while
-one frame went out is sent once, as it is then.
+Nothing queues up behind a slow reader but the newest: a window that changed ten times while
+one frame was sent is sent once, as it is then.
 """
 
 from __future__ import annotations
 
 from collections import deque
 
-from evergrid.gateway.engine.deliveries import Publication, Ticket
+from evergrid.gateway.engine.deliveries import Publication, SubscriberId
 from evergrid.protocol.frames import addressed
 from evergrid.protocol.messages import State
 from evergrid.views.query import Window
 
-MAX_WORDS = 1000
+MAX_MESSAGES = 1000
 
 
-class Outlet:
-    """One subscription's way out: the state last sent, and the newest one if it is another."""
+class PendingFrame:
+    """One subscription's next frame: the newest publication, if the client does not have it."""
 
     __slots__ = ("_newest", "_sent", "_sub", "_window")
 
@@ -28,24 +28,23 @@ class Outlet:
         self._newest: Publication | None = None
 
     def offer(self, publication: Publication) -> None:
-        """A state that replaces whatever had not been sent yet; one of a window that was moved
-        away from comes too late."""
+        """Replace what has not been sent yet, unless the client has moved to another window."""
         if self._window in (None, publication.window):
             self._newest = publication
 
     def resume(self, publication: Publication, sequence: int) -> None:
-        """The client has the state `sequence` already, so differences may start from it."""
+        """The client has publication `sequence` already, so a difference may start from it."""
         self._newest = publication
         self._sent = sequence
 
-    def moved(self, window: Window) -> None:
-        """The next frame is this window in full: it answers the move, whatever was sent before."""
+    def move(self, window: Window) -> None:
+        """The next frame is this window in full, whatever was sent before."""
         self._window = window
         self._newest = None
         self._sent = 0
 
     def take(self) -> bytes | None:
-        """The frame that brings the client up to date; None when it is."""
+        """The frame that brings the client up to date; None if it is."""
         newest, self._newest = self._newest, None
         if newest is None or newest.sequence == self._sent:
             return None
@@ -57,61 +56,60 @@ class Outlet:
         return addressed(self._sub, newest.full())
 
 
-class Outbox:
-    """All that waits for one client: answers first, then states, then windows in turn."""
+class SendQueue:
+    """All that waits for one client: first messages, then states, then frames in turn."""
 
-    __slots__ = ("_dirty", "_outlets", "_states", "_words")
+    __slots__ = ("_changed", "_frames", "_messages", "_states")
 
     def __init__(self) -> None:
-        self._words: deque[str] = deque()
+        self._messages: deque[str] = deque()
         self._states: dict[int, State] = {}
-        self._outlets: dict[Ticket, Outlet] = {}
-        self._dirty: dict[Ticket, Outlet] = {}  # in the order in which they are sent
+        self._frames: dict[SubscriberId, PendingFrame] = {}
+        self._changed: dict[SubscriberId, PendingFrame] = {}  # in the order of sending
 
-    def say(self, text: str) -> bool:
-        """An answer to send; False when so many wait that the client cannot be reading."""
-        self._words.append(text)
-        return len(self._words) <= MAX_WORDS
+    def add_message(self, text: str) -> bool:
+        """Queue a message; False if so many wait that the client cannot be reading."""
+        self._messages.append(text)
+        return len(self._messages) <= MAX_MESSAGES
 
-    def tell(self, state: State) -> None:
-        """How a window is; an older word about it that has not been sent is forgotten."""
+    def add_state(self, state: State) -> None:
+        """Queue a window's state in place of an older one that has not been sent."""
         self._states.pop(state.sub, None)
         self._states[state.sub] = state
 
-    def open(self, ticket: Ticket, sub: int) -> None:
-        self._outlets[ticket] = Outlet(sub)
+    def open(self, subscriber: SubscriberId, sub: int) -> None:
+        self._frames[subscriber] = PendingFrame(sub)
 
-    def move(self, ticket: Ticket, window: Window) -> None:
-        self._outlets[ticket].moved(window)
+    def move(self, subscriber: SubscriberId, window: Window) -> None:
+        self._frames[subscriber].move(window)
 
-    def close(self, ticket: Ticket, sub: int) -> None:
-        """Forget all that waits for it: nothing follows the answer to a close."""
-        self._outlets.pop(ticket, None)
-        self._dirty.pop(ticket, None)
+    def close(self, subscriber: SubscriberId, sub: int) -> None:
+        """Drop all that waits for this window: nothing may follow the answer to a close."""
+        self._frames.pop(subscriber, None)
+        self._changed.pop(subscriber, None)
         self._states.pop(sub, None)
 
-    def offer(self, ticket: Ticket, publication: Publication) -> None:
-        if outlet := self._outlets.get(ticket):
-            outlet.offer(publication)
-            self._dirty[ticket] = outlet
+    def offer(self, subscriber: SubscriberId, publication: Publication) -> None:
+        if frame := self._frames.get(subscriber):
+            frame.offer(publication)
+            self._changed[subscriber] = frame
 
-    def resume(self, ticket: Ticket, publication: Publication, sequence: int) -> None:
-        if outlet := self._outlets.get(ticket):
-            outlet.resume(publication, sequence)
-            self._dirty[ticket] = outlet
+    def resume(self, subscriber: SubscriberId, publication: Publication, sequence: int) -> None:
+        if frame := self._frames.get(subscriber):
+            frame.resume(publication, sequence)
+            self._changed[subscriber] = frame
 
-    def words(self) -> str | State | None:
-        """The next text to send."""
-        if self._words:
-            return self._words.popleft()
+    def next_message(self) -> str | State | None:
+        if self._messages:
+            return self._messages.popleft()
         if self._states:
             return self._states.pop(next(iter(self._states)))
         return None
 
-    def frame(self) -> bytes | None:
-        """The next frame to send; a window that changes again waits behind the others."""
-        while self._dirty:
-            ticket = next(iter(self._dirty))
-            if frame := self._dirty.pop(ticket).take():
+    def next_frame(self) -> bytes | None:
+        """The next frame; a window that changes again goes to the end of the queue."""
+        while self._changed:
+            subscriber = next(iter(self._changed))
+            if frame := self._changed.pop(subscriber).take():
                 return frame
         return None

@@ -1,45 +1,47 @@
-"""What a session wants done: said to the client, asked of the engine, or ended."""
+"""The actions that a session asks its connection to do."""
 
 from __future__ import annotations
 
 import msgspec
 
-from evergrid.gateway.engine.deliveries import Ticket
+from evergrid.gateway.engine.deliveries import SubscriberId
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Resume, ServerMessage
 from evergrid.views.query import Query, Window
 
 
-class Say(msgspec.Struct, frozen=True):
+class SendMessage(msgspec.Struct, frozen=True):
     message: ServerMessage
 
 
 class OpenWindow(msgspec.Struct, frozen=True):
+    """`sub` is the client's number for the window, `subscriber` the gateway's."""
+
     sub: int
-    ticket: Ticket
+    subscriber: SubscriberId
     query: Query
     window: Window
     resume: Resume | None
 
 
 class MoveWindow(msgspec.Struct, frozen=True):
-    ticket: Ticket
+    subscriber: SubscriberId
     window: Window
 
 
 class CloseWindow(msgspec.Struct, frozen=True):
-    """Nothing more for this window; `heard` is False when the engine gave it up itself."""
+    """Send nothing more for this window; `by_engine`: the engine has ended it itself."""
 
     sub: int
-    ticket: Ticket
-    heard: bool = True
+    subscriber: SubscriberId
+    by_engine: bool = False
 
 
-class End(msgspec.Struct, frozen=True):
-    """The connection is over, for a reason that the client is told."""
+class EndConnection(msgspec.Struct, frozen=True):
+    """Send this error to the client and close the connection."""
 
     code: Code
     message: str
 
 
-Action = Say | OpenWindow | MoveWindow | CloseWindow | End
+Action = SendMessage | OpenWindow | MoveWindow | CloseWindow | EndConnection
