@@ -309,8 +309,8 @@ MISTAKES = {
     f"keys:\n  a: {{hash: '{HASH}', control: maybe}}\n": "keys.a.control: found 'maybe', expected",
     f"keys:\n  a: {{hash: '{HASH}', expires: 2026-01-31}}\n": "keys.a.expires: found '2026-01-31'",
     f"keys:\n  a: {{hash: '{HASH}', expire: x}}\n": "unknown key 'expire'. Did you mean 'expires'?",
-    f"keys:\n  a: {{hash: '{HASH}'}}\n  b: {{hash: '{HASH}'}}\n": "3: keys.b.hash: has the secret "
-    "of 'a' too.",
+    f"keys:\n  a: {{hash: '{HASH}'}}\n  b: {{hash: '{HASH}'}}\n": "3: keys.b.hash: duplicate "
+    "secret: 'a' has the same.",
     f"keys:\n  a: {{hash: '{HASH}'}}\n  a: {{hash: '{HASH}'}}\n": "3: keys.a: the key 'a' stands "
     "here twice",
     "keys:\n  anna: {hash: !x y}\n": "found a YAML tag",

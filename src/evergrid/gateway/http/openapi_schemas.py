@@ -77,6 +77,12 @@ _NAMES: Mapping[type, str] = {
 _BY_CLASS = {type_.__name__: name for type_, name in _NAMES.items()}
 _PATH = "#/components/schemas/"
 
+_GAP_FIELDS = {
+    "reason": " ".join(f"{reason.value}: {reason.sentence()}" for reason in GapReason),
+    "messages": "Messages left out of the join so far.",
+    "keys": "The join keys that are affected, the newest only.",
+    "since": "When the first message was left out, in microseconds since the epoch.",
+}
 # The fields of a control message are named after the configured sources and joins.
 _CONTROL_MESSAGE: Json = {
     "type": "object",
@@ -96,8 +102,8 @@ def schemas() -> Json:
         if issubclass(type_, msgspec.Struct) and not type_.__struct_config__.omit_defaults:
             _require_all(found[name])
     found["Rows"]["properties"]["rows"]["items"] = ref("Row")
-    reasons = [f"{reason.value}: {reason.sentence()}" for reason in GapReason]
-    found["Gap"]["properties"]["reason"]["description"] = " ".join(reasons)
+    for field, text in _GAP_FIELDS.items():
+        found["Gap"]["properties"][field]["description"] = text
     return {**found, "Row": msgspec.json.schema(Row), "ControlMessage": _CONTROL_MESSAGE}
 
 
@@ -112,7 +118,7 @@ def json_of(of: type | str) -> Json:
 
 
 def _adapt(schema: Any) -> None:
-    """Change msgspec's schema in place: our names, 64-bit integers, descriptions on one line."""
+    """Change msgspec's schema in place: our names, 64-bit integers, one-paragraph descriptions."""
     if isinstance(schema, list):
         for one in schema:
             _adapt(one)
@@ -122,7 +128,7 @@ def _adapt(schema: Any) -> None:
     if schema.get("type") == "integer":
         schema["format"] = "int64"
     if isinstance(text := schema.get("description"), str):
-        schema["description"] = " ".join(text.split())
+        schema["description"] = " ".join(text.partition("\n\n")[0].split())
     if isinstance(path := schema.get("$ref"), str):
         schema["$ref"] = _PATH + _BY_CLASS[path.removeprefix(_PATH)]
     for key, value in schema.items():
