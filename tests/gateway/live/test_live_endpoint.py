@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from evergrid.config.settings import Tls
-from evergrid.gateway.live import connection, session
+from evergrid.gateway.live import live_connection, live_session
 from evergrid.model.errors import ConfigError
 from evergrid.protocol.codes import Code
 from evergrid.protocol.frames import Kind
@@ -133,8 +133,8 @@ def test_who_comes_back_to_another_instance_starts_anew(gateway: LocalGateway) -
 def test_hearts_beat_and_who_answers_none_is_dropped(
     gateway: LocalGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "HEART_SECONDS", 0.2)
-    monkeypatch.setattr(session, "SILENCE_SECONDS", 5.0)
+    monkeypatch.setattr(live_session, "HEARTBEAT_SECONDS", 0.2)
+    monkeypatch.setattr(live_session, "SILENCE_SECONDS", 5.0)
     # A pause of the machine may drop both of them.
     wait_until(lambda: _outlives(gateway), "one who answers to outlive one who does not")
 
@@ -255,8 +255,8 @@ def wide(offset: int, turn: int) -> dict[str, str | int | float | bool | None]:
 def test_a_reader_that_stops_is_dropped_and_the_others_see_everything(
     gateway: LocalGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "STALL_SECONDS", 1.0)
-    monkeypatch.setattr(session, "SILENCE_SECONDS", LIMIT)
+    monkeypatch.setattr(live_connection, "STALL_SECONDS", 1.0)
+    monkeypatch.setattr(live_session, "SILENCE_SECONDS", LIMIT)
     with calling(gateway, receive_buffer=4096) as stuck, calling(gateway) as healthy:
         for caller in (stuck, healthy):
             caller.log_in()
@@ -281,8 +281,8 @@ def _metrics(gateway: LocalGateway) -> bytes:
 def test_a_slow_reader_gets_the_newest_state_and_no_backlog(
     gateway: LocalGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "STALL_SECONDS", LIMIT)
-    monkeypatch.setattr(session, "SILENCE_SECONDS", LIMIT)
+    monkeypatch.setattr(live_connection, "STALL_SECONDS", LIMIT)
+    monkeypatch.setattr(live_session, "SILENCE_SECONDS", LIMIT)
     with calling(gateway, receive_buffer=4096) as slow, calling(gateway) as quick:
         for caller in (slow, quick):
             caller.log_in()
@@ -364,7 +364,10 @@ def test_a_port_that_is_taken_is_named(gateway: LocalGateway, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("host", "words"),
-    [("203.0.113.7", "no address of this machine"), ("no-such-host.invalid", "cannot be resolved")],
+    [
+        ("203.0.113.7", "not an address of this machine"),
+        ("no-such-host.invalid", "cannot be resolved"),
+    ],
 )
 def test_an_address_that_cannot_be_bound_is_named(tmp_path: Path, host: str, words: str) -> None:
     gateway = LocalGateway(tmp_path)
@@ -424,7 +427,7 @@ def test_a_half_open_connection_is_given_up(
         gone.log_in()
         gone.open(1)
         gone.watch()
-        monkeypatch.setattr(session, "SILENCE_SECONDS", 1.0)
+        monkeypatch.setattr(live_session, "SILENCE_SECONDS", 1.0)
         # The other end is still there for the kernel, but nobody ever speaks or reads again.
         gone.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         wait_until(lambda: gateway.engine.load().subscribers == 0, "it to be given up")
