@@ -62,7 +62,7 @@ def test_a_removed_key_is_gone(run: Run, path: Path) -> None:
     run("key", "create", "anna")
     done = run("key", "remove", "anna")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "AccessKey 'anna' is removed" in done.stderr
+    assert "Key 'anna' is removed" in done.stderr
     assert read_keys(path).keys == ()
     assert "Make one: evergrid key create NAME" in run("key", "list").stderr
 

@@ -44,7 +44,7 @@ EXPIRED = KeyProblem(Code.KEY_EXPIRED, "this key has expired.")
 
 
 class Ring:
-    """KeyRegistry by their secrets."""
+    """Keys by their secrets."""
 
     def __init__(self) -> None:
         self.keys = {
