@@ -13,8 +13,7 @@ from types import TracebackType
 from bench.stage import environment
 from bench.usage import Usage, usage
 from evergrid.config import load
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.key_file import create_key
 from evergrid.model.errors import LinkError
 from evergrid.testing.processes import EvergridProcess
 
@@ -31,9 +30,8 @@ class GatewayServer:
     """`evergrid gateway` with the configuration in `config`; stopped with the block."""
 
     def __init__(self, config: Path, folder: Path) -> None:
-        self.key = new_secret()
         self.began = time.monotonic()
-        add_key(load(config, {}).gateway.keys, Key("bench", hashed(self.key)))
+        _, self.key = create_key(load(config, {}).gateway.keys, "bench")
         self._process = EvergridProcess(
             ["gateway", "-c", str(config)], folder / "gateway.txt", env=environment()
         )

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bench.joined import KEYS, JoinedRows, joined_table, start_for
 from bench.load import now_us
-from evergrid.gateway.tables.hub import Hub, Pace
-from evergrid.gateway.tables.pane import Moment
+from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.shared_window import Moment
 from evergrid.store.table import TableStore
 from evergrid.views.query import Filter, Op, OrderBy, Query, Window
 
@@ -118,15 +118,15 @@ class _Field:
         for start in range(0, rows, _PIECE):
             numbers = np.arange(start, min(rows, start + _PIECE))
             self._store.upsert(self._made.batch(numbers), 1)
-        self.hub = Hub(Pace(frame_seconds=0.0, linger_seconds=0.0, max_views=1000))
+        self.hub = Hub(HubLimits(frame_seconds=0.0, linger_seconds=0.0, max_views=1000))
         self.hub.tick = 2
-        self.hub.place(_TABLE, self._store, 1)
+        self.hub.show_table(_TABLE, self._store, 1)
         self._now = 1.0
 
     def open(self, views: int) -> None:
         for ticket, query in enumerate(different_queries()[:views], start=1):
             self.hub.open(ticket, query, _WINDOW, None, self._moment())
-        while self.hub.grow():
+        while self.hub.build_views():
             pass
         self.hub.publish(self._moment())
         if len(self.hub.deliveries()) < views:
@@ -156,7 +156,7 @@ class _Field:
 
         self.hub.open(1, query, _WINDOW, None, self._moment())
         done()
-        while self.hub.grow():
+        while self.hub.build_views():
             done()
         self.hub.publish(self._moment())
         published = len(self.hub.deliveries())
@@ -175,7 +175,7 @@ class _Field:
         self.hub.tick += 1
         applied = self._store.upsert(batch, self.hub.tick)
         times.append(time.process_time())
-        self.hub.changed(self._store, applied)
+        self.hub.update(self._store, applied)
         self._expire()
         times.append(time.process_time())
         self.hub.publish(self._moment())
@@ -196,11 +196,11 @@ class _Field:
     def _apply(self, numbers: NDArray[np.int64]) -> None:
         self.hub.tick += 1
         batch = self._made.batch(numbers, self._version)
-        self.hub.changed(self._store, self._store.upsert(batch, self.hub.tick))
+        self.hub.update(self._store, self._store.upsert(batch, self.hub.tick))
 
     def _expire(self) -> None:
         self.hub.tick += 1
-        self.hub.changed(self._store, self._store.expire(now_us()))
+        self.hub.update(self._store, self._store.expire(now_us()))
 
     def _moment(self) -> Moment:
         self._now += 1.0

@@ -20,7 +20,7 @@ import yaml
 
 from evergrid.config import load
 from evergrid.demo.events import events
-from evergrid.gateway.tables.deliveries import TableInfo
+from evergrid.gateway.engine.table_engine import TableInfo
 from evergrid.model.control import Verdict
 from evergrid.model.generation import Progress, State, Times
 from evergrid.model.table import Column

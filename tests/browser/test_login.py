@@ -6,8 +6,7 @@ import datetime
 
 from playwright.sync_api import Page, Route, expect
 
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.key_file import create_key
 from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.testing.gateway import LocalGateway
 from evergrid.testing.proxy import FaultProxy
@@ -56,9 +55,7 @@ def test_a_wrong_key_is_said_to_be_wrong_and_another_one_opens(visitor: Visitor)
 
 
 def test_a_key_whose_time_is_over(gateway: LocalGateway, visiting: Visiting) -> None:
-    secret = new_secret()
-    gone = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
-    add_key(gateway.settings.keys, Key("old", hashed(secret), expires=gone))
+    _, secret = create_key(gateway.settings.keys, "old", lifetime=datetime.timedelta(days=-1))
     gateway.stop()
     gateway.start()
     page = visiting(gateway).open(key=secret)

@@ -7,8 +7,7 @@ import time
 
 from playwright.sync_api import expect
 
-from evergrid.gateway.tables.hub import Condition
-from evergrid.protocol.messages import Live
+from evergrid.protocol.messages import Live, WindowState
 from evergrid.testing.gateway import LocalGateway
 from evergrid.testing.proxy import FaultProxy
 from tests.browser.conftest import Visiting
@@ -58,7 +57,7 @@ def test_a_table_without_rows(visitor: Visitor) -> None:
 def test_a_table_that_is_being_loaded(visitor: Visitor) -> None:
     gateway = visitor.gateway
     sentence = "Loading: 100 of 400 changes."
-    loading = Condition(Live.LOADING, sentence, done=100, total=400)
+    loading = WindowState(Live.LOADING, sentence, done=100, total=400)
     gateway.call(lambda: gateway.engine.say("users_ui", loading))
     table = TableReader(visitor.open("/tables/users_ui"), "users_ui")
     expect(table.status).to_have_text("Loading 25%")

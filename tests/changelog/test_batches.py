@@ -13,7 +13,7 @@ from tests.store import making
 from evergrid.changelog.batches import RowReader
 from evergrid.changelog.codec import decode
 from evergrid.changelog.reader import Record
-from evergrid.gateway.tables.segments import segments
+from evergrid.gateway.engine.changelog_follower import segments
 from evergrid.model.types import Kind
 from evergrid.store.table import TableStore
 from evergrid.testing.naive import Row, Value

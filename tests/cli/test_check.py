@@ -17,8 +17,7 @@ from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.broker.secret_files import write_secret
 from evergrid.config import load
 from evergrid.config.settings import Tls
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.key_file import create_key
 from evergrid.kafka import topics
 from evergrid.kafka.certificates import read_certificate
 from evergrid.kafka.sending import Sender
@@ -205,13 +204,13 @@ def test_keys_are_counted_and_a_key_file_that_lets_others_in_is_a_problem(
     )
     keys = tmp_path / "keys.yaml"
     for name, count in (("ann", "1 key"), ("ben", "2 keys")):
-        add_key(keys, Key(name, hashed(new_secret())))
+        create_key(keys, name)
         well, problems = gateway_findings(run, file)
         assert f"✓ Gateway keys: {count} in {keys}" in well
         assert problems == []
     keys.chmod(0o666)
     _, (problem,) = gateway_findings(run, file)
-    assert "others can write to the key file" in problem
+    assert "other users can write to the key file" in problem
 
 
 def test_a_gateway_that_would_send_keys_unencrypted_is_a_problem(run: Run, tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.gateway.entry.keyfile import read_keys
-from evergrid.gateway.entry.keys import Key, Keys
+from evergrid.gateway.access.access_key import AccessKey
+from evergrid.gateway.access.key_file import read_keys
+from evergrid.gateway.access.key_registry import KeyRegistry
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -27,8 +28,8 @@ def test_a_created_key_opens_and_its_secret_is_all_of_the_output(run: Run, path:
     assert "only time" in done.stderr
     secret = done.stdout.strip()
     assert secret not in done.stderr + path.read_text()
-    found = Keys(path, print).find(secret)
-    assert isinstance(found, Key)
+    found = KeyRegistry(path, print).find(secret)
+    assert isinstance(found, AccessKey)
     assert (found.name, found.tables, found.control, found.expires) == (
         "anna",
         ("*",),
@@ -119,7 +120,7 @@ def test_what_cannot_be_done_is_told_with_its_remedy(run: Run, path: Path) -> No
     run("key", "create", "anna")
     again = run("key", "create", "anna")
     assert (again.returncode, again.stdout) == (1, "")
-    assert "there is a key 'anna' already" in again.stderr
+    assert "key 'anna' exists already" in again.stderr
     assert "evergrid key remove anna" in again.stderr
     unknown = run("key", "remove", "ana")
     assert unknown.returncode == 1

@@ -63,7 +63,7 @@ def welcome(instance: str = "first", **others: object) -> str:
 
 
 def state(sub: int, live: Live, message: str = "", since: int = 0) -> str:
-    return encode(State(sub, live, message, since))
+    return encode(State(live, message, since, sub=sub))
 
 
 def row(number: int, name: str | None = "ann", size: float | None = 1.0) -> Row:

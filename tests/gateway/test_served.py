@@ -17,8 +17,7 @@ from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Gap
 from evergrid.config import load
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.key_file import create_key
 from evergrid.model.control import Verdict
 from evergrid.model.generation import Generation, State, TableTopic
 from evergrid.protocol.codes import Code
@@ -82,8 +81,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         for offset in range(10):
             pipeline.write(generation.tables[TABLE], f"0:{offset}", user(offset))
         pipeline.switch(generation)
-        secret = new_secret()
-        add_key(settings.gateway.keys, Key("tests", hashed(secret), control=True))
+        _, secret = create_key(settings.gateway.keys, "tests", control=True)
         with _started(config, folder) as process:
             yield Stage(process, _port(process), secret, pipeline, generation)
 

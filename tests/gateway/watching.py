@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from evergrid.client.picture import Picture, painted
-from evergrid.gateway.live.outlet import Outlet
-from evergrid.gateway.tables.deliveries import Published, Refused, Resumed, Told
-from evergrid.gateway.tables.hub import Condition, Hub, Pace
-from evergrid.gateway.tables.pane import Moment
+from evergrid.gateway.engine.deliveries import Published, Rejected, Resumed, StateChanged
+from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.shared_window import Moment
+from evergrid.gateway.live.send_queue import PendingFrame
 from evergrid.model.table import Column, Table
 from evergrid.model.types import TEXT
 from evergrid.protocol import frames
 from evergrid.protocol.codes import Code
-from evergrid.protocol.messages import Live
+from evergrid.protocol.messages import Live, WindowState
 from evergrid.store.table import TableStore
 from evergrid.testing.naive import NaiveTable, Row, Value
 from evergrid.views.query import Query, Window
@@ -33,7 +33,7 @@ OTHER = Table(
 )
 ALL = Query("made")
 TOP = Window(0, 10)
-LIVE = Condition(Live.LIVE, "")
+LIVE = WindowState(Live.LIVE, "")
 
 
 def row(offset: int, **cells: Value) -> dict[str, Value]:
@@ -57,21 +57,26 @@ class State:
 
 @dataclass
 class Viewer:
-    """One ticket's client: what it has been told, and the picture that its frames made."""
+    """One subscriber's client: what it has been told, and the picture that its frames made."""
 
     query: Query
     window: Window
-    outlet: Outlet = field(default_factory=lambda: Outlet(1))
+    pending: PendingFrame = field(default_factory=lambda: PendingFrame(1))
     picture: Picture | None = None
     frames: list[frames.Frame] = field(default_factory=list)
-    told: Told | None = None
-    refused: Refused | None = None
+    reports: list[WindowState] = field(default_factory=list)
+    rejected: Rejected | None = None
     moved: bool = False  # and no frame has come since
     oldest: int = 0  # of the table's states, the first that this picture may show
 
+    @property
+    def told(self) -> WindowState | None:
+        """The state that was reported last."""
+        return self.reports[-1] if self.reports else None
+
     def take(self) -> None:
         """Read what waits, as far as it is not replaced by something newer."""
-        data = self.outlet.take()
+        data = self.pending.take()
         if data is not None:
             frame = frames.decode(data)
             self.frames.append(frame)
@@ -111,16 +116,16 @@ class Shown:
 class Watching:
     """Time stands still unless `pass_time` moves it."""
 
-    def __init__(self, pace: Pace | None = None) -> None:
-        self.pace = pace or Pace(frame_seconds=0.05, linger_seconds=2.0, max_views=8)
-        self.hub = Hub(self.pace)
+    def __init__(self, limits: HubLimits | None = None) -> None:
+        self.limits = limits or HubLimits(frame_seconds=0.05, linger_seconds=2.0, max_views=8)
+        self.hub = Hub(self.limits)
         self.tables: dict[str, Shown] = {}
         self.states: dict[str, list[State]] = {}
         self.viewers: dict[int, Viewer] = {}
         self.void: dict[int, Viewer] = {}
         self.closed: set[int] = set()
         self.now = 1000.0
-        self._tickets = 0
+        self._subscriber_ids = 0
         self._void_before: set[int] = set()
 
     # Tables
@@ -135,21 +140,21 @@ class Watching:
         shown.model.upsert(rows)
         shown.remember()
         self.tables[name] = shown
-        self.hub.place(name, shown.store, generation)
-        self.hub.condition(name, LIVE)
+        self.hub.show_table(name, shown.store, generation)
+        self.hub.set_state(name, LIVE)
 
     def share(self, earlier: Shown | None = None, *, name: str = "made") -> None:
         """Another generation that has the very same table, or an earlier one's."""
         shown = self.tables[name] = earlier or self.tables[name]
         shown.generation = shown.states[-1].generation + 1
         shown.remember()
-        self.hub.place(name, shown.store, shown.generation)
-        self.hub.condition(name, LIVE)
+        self.hub.show_table(name, shown.store, shown.generation)
+        self.hub.set_state(name, LIVE)
 
     def withdraw(self, name: str = "made") -> None:
         del self.tables[name]
-        self.hub.withdraw(name)
-        self.hub.condition(name, Condition(Live.WAITING, f"There is no table {name} now."))
+        self.hub.remove_table(name)
+        self.hub.set_state(name, WindowState(Live.WAITING, f"There is no table {name} now."))
 
     def upsert(self, rows: Sequence[Row], name: str = "made") -> None:
         shown = self.tables[name]
@@ -157,7 +162,7 @@ class Watching:
         applied = shown.store.upsert(making.batch(shown.store.table, rows), self.hub.tick)
         shown.model.upsert(rows)
         shown.remember()
-        self.hub.changed(shown.store, applied)
+        self.hub.update(shown.store, applied)
 
     def delete(self, ids: Sequence[str], name: str = "made") -> None:
         shown = self.tables[name]
@@ -165,34 +170,34 @@ class Watching:
         applied = shown.store.delete(ids)
         shown.model.delete(ids)
         shown.remember()
-        self.hub.changed(shown.store, applied)
+        self.hub.update(shown.store, applied)
 
     # Viewers
 
     def open(
         self, query: Query, window: Window, resume: int | None = None, *, again: bool = False
     ) -> Viewer:
-        self._tickets += 1
-        viewer = self.viewers[self._tickets] = Viewer(query, window)
-        self.hub.open(self._tickets, query, window, resume, self.moment(), again=again)
+        self._subscriber_ids += 1
+        viewer = self.viewers[self._subscriber_ids] = Viewer(query, window)
+        self.hub.open(self._subscriber_ids, query, window, resume, self.moment(), again=again)
         self.collect()
         return viewer
 
     def move(self, viewer: Viewer, window: Window) -> None:
         # Who comes to a window gets it as the others there have it, until it is published next.
         viewer.window, viewer.moved, viewer.oldest = window, True, 0
-        viewer.outlet.moved(window)
-        self.hub.move(self.ticket(viewer), window, self.moment())
+        viewer.pending.move(window)
+        self.hub.move(self.subscriber(viewer), window, self.moment())
         self.collect()
 
     def close(self, viewer: Viewer) -> None:
-        ticket = self.ticket(viewer)
-        del self.viewers[ticket]
-        self.closed.add(ticket)
-        self.hub.close(ticket, self.now)
+        subscriber = self.subscriber(viewer)
+        del self.viewers[subscriber]
+        self.closed.add(subscriber)
+        self.hub.close(subscriber, self.now)
 
-    def ticket(self, viewer: Viewer) -> int:
-        return next(ticket for ticket, one in self.viewers.items() if one is viewer)
+    def subscriber(self, viewer: Viewer) -> int:
+        return next(subscriber for subscriber, one in self.viewers.items() if one is viewer)
 
     # Work
 
@@ -209,7 +214,7 @@ class Watching:
 
     def settle(self) -> None:
         """Make all views, and publish until nothing is due."""
-        while self.hub.grow():
+        while self.hub.build_views():
             pass
         for _ in range(3):
             self.pass_time(1.0)
@@ -223,26 +228,30 @@ class Watching:
         named: set[int] = set()
         for delivery in deliveries:
             if isinstance(delivery, Published):
-                named.update(delivery.tickets)
-                for ticket in delivery.tickets:
-                    if viewer := self.viewers.get(ticket):
-                        viewer.outlet.offer(delivery.publication)
+                named.update(delivery.subscribers)
+                for subscriber in delivery.subscribers:
+                    if viewer := self.viewers.get(subscriber):
+                        viewer.pending.offer(delivery.publication)
                 continue
-            named.add(delivery.ticket)
-            if viewer := self.viewers.get(delivery.ticket):
-                self._hand(delivery.ticket, viewer, delivery)
-        assert not named & self._void_before, "something came for a ticket that was given back"
+            named.add(delivery.subscriber)
+            if viewer := self.viewers.get(delivery.subscriber):
+                self._hand(delivery.subscriber, viewer, delivery)
+        assert not named & self._void_before, (
+            "something came for a subscriber whose subscription had ended"
+        )
         self._void_before = self.closed | self.void.keys()
         return len(deliveries)
 
-    def _hand(self, ticket: int, viewer: Viewer, delivery: Resumed | Told | Refused) -> None:
+    def _hand(
+        self, subscriber: int, viewer: Viewer, delivery: Resumed | StateChanged | Rejected
+    ) -> None:
         if isinstance(delivery, Resumed):
-            viewer.outlet.resume(delivery.publication, delivery.sequence)
-        elif isinstance(delivery, Told):
-            viewer.told = delivery
+            viewer.pending.resume(delivery.publication, delivery.sequence)
+        elif isinstance(delivery, StateChanged):
+            viewer.reports.append(delivery.state)
         else:
-            viewer.refused = delivery
-            self.void[ticket] = self.viewers.pop(ticket)
+            viewer.rejected = delivery
+            self.void[subscriber] = self.viewers.pop(subscriber)
 
     # What must hold
 
@@ -271,8 +280,8 @@ class Watching:
         assert viewer.told is not None
         assert viewer.told.state is Live.LIVE
 
-    def refusals(self) -> list[Code]:
-        return [viewer.refused.code for viewer in self.void.values() if viewer.refused]
+    def rejections(self) -> list[Code]:
+        return [viewer.rejected.code for viewer in self.void.values() if viewer.rejected]
 
 
 def random_rows(rng: random.Random, table: Table, most: int = 12) -> list[dict[str, Value]]:

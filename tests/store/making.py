@@ -10,7 +10,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from evergrid.gateway.tables import export
+from evergrid.gateway.engine import export
 from evergrid.model.table import Column, Retention, Table
 from evergrid.model.types import FieldType, Kind, parse_type
 from evergrid.store import growing, index, ordered, pool, table

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
+from evergrid.gateway.access.key_file import create_key
 from evergrid.testing.processes import EvergridProcess
 from evergrid.testing.tables import wait_for
 from evergrid.testing.world import World
@@ -39,9 +38,7 @@ class GatewayProcess:
         self._name = name
         self._port = port
         self.address = f"http://127.0.0.1:{port}"
-        self.secret = new_secret()
-        key = Key(name, hashed(self.secret), control=True)
-        add_key(world.data_dir / "keys.yaml", key)
+        _, self.secret = create_key(world.data_dir / "keys.yaml", name, control=True)
         self._process: EvergridProcess | None = None
 
     @property

@@ -29,10 +29,9 @@ from evergrid.cli.trials import Finding, Trials
 from evergrid.config import load
 from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection, Kafka
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key
 from evergrid.kafka import topics
 from evergrid.kafka.cluster_probe import reach
+from evergrid.gateway.access.key_file import create_key
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.model.errors import LinkError
@@ -471,7 +470,7 @@ def test_a_pipeline_that_is_not_let_in_says_so_and_is_started_again(
     password = house.directory / f"{PIPELINE}.password"
     right = password.read_text()
     write_secret(password, "not-the-right-one")
-    add_key(stage.world.data_dir / "keys.yaml", Key("anybody", hashed(new_secret())))
+    create_key(stage.world.data_dir / "keys.yaml", "anybody")
     both = EvergridProcess(
         ["run", "-c", str(stage.world.file)],
         tmp_path / "run.txt",

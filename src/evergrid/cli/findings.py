@@ -11,9 +11,9 @@ from evergrid.broker import jars
 from evergrid.cli.surroundings import check_disk, check_memory
 from evergrid.cli.trials import BOTH, Finding, Part, Parts, Trials, finding
 from evergrid.config.settings import Gateway, Settings, Tls
-from evergrid.gateway.entry.certificate import Certificate
-from evergrid.gateway.entry.door import check_binding
-from evergrid.gateway.entry.keyfile import read_keys
+from evergrid.gateway.access.key_file import read_keys
+from evergrid.gateway.access.origin_policy import check_binding
+from evergrid.gateway.access.server_certificate import ServerCertificate
 from evergrid.kafka.certificates import read_certificate
 from evergrid.model.errors import ConfigError
 from evergrid.pipeline.java_client import JavaClient
@@ -59,7 +59,7 @@ def _address(gateway: Gateway) -> str:
 
 
 def _certificate(files: Tls) -> str:
-    Certificate(files, report=lambda _: None)  # takes only a certificate with its key
+    ServerCertificate(files, report=lambda _: None)  # takes only a certificate with its key
     read = read_certificate(files.certificate.read_text(errors="replace"))
     if read is None:
         raise ConfigError(

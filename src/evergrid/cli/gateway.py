@@ -12,7 +12,7 @@ from evergrid.cli.manners import Stopped, end_soon
 from evergrid.config.settings import Settings
 
 if TYPE_CHECKING:
-    from evergrid.gateway.tables.engine import Engine
+    from evergrid.gateway.engine.threaded_engine import ThreadedEngine
 
 HELP = "serve the tables live, over WebSocket and HTTP"
 
@@ -32,15 +32,15 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
 async def _serve(settings: Settings) -> None:
     # Arrow and the web server take a moment to import, which --help need not wait for.
     from evergrid.changelog.asking import ControlTopic
-    from evergrid.gateway.entry.door import check_binding
-    from evergrid.gateway.entry.keys import Keys
+    from evergrid.gateway.access.key_registry import KeyRegistry
+    from evergrid.gateway.access.origin_policy import check_binding
+    from evergrid.gateway.engine.threaded_engine import ThreadedEngine
     from evergrid.gateway.server import serve
-    from evergrid.gateway.tables.engine import Engine
 
     gateway = settings.gateway
     check_binding(gateway)
-    keys = Keys(gateway.keys, say)
-    engine = Engine(settings, say)
+    keys = KeyRegistry(gateway.keys, say)
+    engine = ThreadedEngine(settings, say)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -60,7 +60,7 @@ async def _serve(settings: Settings) -> None:
         await running.stop()
 
 
-async def _tell_progress(engine: Engine) -> None:
+async def _tell_progress(engine: ThreadedEngine) -> None:
     """Say how far loading is, and once that every table is there."""
     due = time.monotonic() + 1.0
     while not engine.load().ready:

@@ -11,8 +11,8 @@ from pathlib import Path
 from evergrid.cli.arguments import reader
 from evergrid.config.quantities import SECONDS, duration
 from evergrid.config.settings import Settings
-from evergrid.gateway.entry.key import EVERY_TABLE, Key, make_key
-from evergrid.gateway.entry.keyfile import NAME, PATTERN, add_key, read_keys, remove_key
+from evergrid.gateway.access.access_key import EVERY_TABLE, AccessKey
+from evergrid.gateway.access.key_file import NAME, PATTERN, create_key, read_keys, remove_key
 
 HELP = "make, list and remove the keys that open a gateway"
 
@@ -87,10 +87,13 @@ def _help(parser: argparse.ArgumentParser) -> int:
 def _create(settings: Settings, options: argparse.Namespace) -> int:
     seconds: int | None = options.expires
     lifetime = None if seconds is None else datetime.timedelta(seconds=seconds)
-    key, secret = make_key(
-        options.name, tables=options.tables, control=options.control, lifetime=lifetime
+    key, secret = create_key(
+        settings.gateway.keys,
+        options.name,
+        tables=options.tables,
+        control=options.control,
+        lifetime=lifetime,
     )
-    add_key(settings.gateway.keys, key)
     _say(f"Key '{key.name}' ({_rights(key)}) is good {_until(key, _now())}.")
     _say(_CREATED)
     print(secret, flush=True)
@@ -121,12 +124,12 @@ def _remove(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _rights(key: Key) -> str:
+def _rights(key: AccessKey) -> str:
     tables = "all tables" if "*" in key.tables else ", ".join(key.tables) or "no tables"
     return f"reads {tables}, control" if key.control else f"reads {tables}"
 
 
-def _until(key: Key, now: datetime.datetime) -> str:
+def _until(key: AccessKey, now: datetime.datetime) -> str:
     if key.expires is None:
         return "until removed"
     return (

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from evergrid.changelog.codec import Row, Value
 from evergrid.changelog.text import GAP, cell, fit, is_number, printable, shown
 from evergrid.cli.news import Mark, News
-from evergrid.gateway.http.formats import cells
+from evergrid.gateway.http.row_formats import cells
 from evergrid.model.table import Column, Role
 from evergrid.model.types import Kind
 from evergrid.protocol.frames import ID_COLUMN

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from evergrid.config.settings import Settings
-from evergrid.gateway.entry.keys import Keys
+from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.model.errors import ConfigError
 from evergrid.process import child_process
 from evergrid.process.child_process import ChildProcess
@@ -30,7 +30,7 @@ def add_arguments(_parser: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> NoReturn:
-    Keys(settings.gateway.keys, lambda _: None)  # or say at once that there is none
+    KeyRegistry(settings.gateway.keys, lambda _: None)  # or say at once that there is none
     file = options.config or settings.file
     parts = {
         name: SupervisedChild(functools.partial(_start, name, file), _STOP_SECONDS)

@@ -18,8 +18,7 @@ from evergrid.demo.producer import EventProducer
 from evergrid.demo.scene import Scene
 from evergrid.demo.watcher import Watcher
 from evergrid.demo.watches import GatewayWatch, PipelineWatch
-from evergrid.gateway.entry.key import make_key
-from evergrid.gateway.entry.keyfile import add_key, remove_key
+from evergrid.gateway.access.key_file import create_key, remove_key
 from evergrid.model.errors import ConfigError
 from evergrid.process.directory_lock import lock_directory
 
@@ -157,8 +156,7 @@ def _demo_key(path: Path) -> str:
     """A fresh secret for the demo's key, which may do everything."""
     with contextlib.suppress(ConfigError):  # there is none from an earlier time
         remove_key(path, _KEY_NAME)
-    key, secret = make_key(_KEY_NAME, control=True)
-    add_key(path, key)
+    _, secret = create_key(path, _KEY_NAME, control=True)
     return secret
 
 

@@ -1,1 +1,1 @@
-"""Live windows of the tables for many viewers: hub, keys, limits, HTTP and WebSocket."""
+"""The gateway: tables in memory, served live over WebSocket and over HTTP."""

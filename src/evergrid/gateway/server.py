@@ -1,4 +1,4 @@
-"""Opens a gateway to the world, and closes it again without leaving anything behind."""
+"""Starts a gateway's server, and stops it without leaving anything behind."""
 
 from __future__ import annotations
 
@@ -11,82 +11,90 @@ from pathlib import Path
 from aiohttp import web
 
 from evergrid.config.settings import Gateway, GatewayLimits
-from evergrid.gateway.entry.certificate import Certificate
-from evergrid.gateway.entry.door import check_binding
-from evergrid.gateway.entry.gate import Say
-from evergrid.gateway.entry.threshold import Reception, Threshold
-from evergrid.gateway.house import Engine, House
+from evergrid.gateway.access.access_key import KeyFinder
+from evergrid.gateway.access.auth_middleware import Log
+from evergrid.gateway.access.connection_limiter import ConnectionLimiter, HttpHandler
+from evergrid.gateway.access.origin_policy import check_binding
+from evergrid.gateway.access.server_certificate import ServerCertificate
+from evergrid.gateway.app import GatewayApp
+from evergrid.gateway.engine.table_engine import TableEngine
 from evergrid.gateway.http.assets import FOLDER, load
-from evergrid.gateway.http.control import ControlTopic
-from evergrid.gateway.http.pulse import measure
-from evergrid.gateway.live.place import KeyFinder
+from evergrid.gateway.http.control_endpoint import ControlTopic
+from evergrid.gateway.http.loop_delay import measure
 from evergrid.model.errors import BrokenPromise, ConfigError
 
 BACKLOG = 1024
 KEEPALIVE_SECONDS = 30.0
 SHUTDOWN_SECONDS = 2.0
-HEADER_ROOM = 1024
+HEADER_BYTES = 1024
 
-# Who serves tells people what they must know by `say`; stack traces are not among that.
-_silence = logging.getLogger("evergrid.gateway.http")
-_silence.setLevel(logging.CRITICAL + 1)  # not even put together
-_silence.addHandler(logging.NullHandler())
-_silence.propagate = False
+# The gateway logs by the `log` that it is given; aiohttp's own log lines are dropped.
+_no_log = logging.getLogger("evergrid.gateway.http")
+_no_log.setLevel(logging.CRITICAL + 1)  # so that they are not even formatted
+_no_log.addHandler(logging.NullHandler())
+_no_log.propagate = False
 
 
-class Running:
-    """A gateway that serves; `address` is what to open or connect to."""
+class RunningGateway:
+    """A gateway that serves; `address` is the URL to open or connect to."""
 
     def __init__(
-        self, address: str, port: int, engine: Engine, house: House, listener: asyncio.Server
+        self,
+        address: str,
+        port: int,
+        engine: TableEngine,
+        app: GatewayApp,
+        listener: asyncio.Server,
     ) -> None:
         self.address = address
         self.port = port
         self._engine = engine
-        self._house = house
+        self._app = app
         self._listener = listener
         self._runner: web.AppRunner | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
     def routes(self) -> tuple[str, ...]:
-        """Every path that is served."""
-        return tuple(self._house.routes())
+        """All paths that are served."""
+        return tuple(self._app.routes())
 
     def __repr__(self) -> str:
-        return f"<a gateway at {self.address}>"
+        return f"<gateway at {self.address}>"
 
-    async def begin(
-        self, runner: web.AppRunner, threshold: Threshold, certificate: Certificate | None
+    async def start(
+        self,
+        runner: web.AppRunner,
+        limiter: ConnectionLimiter,
+        certificate: ServerCertificate | None,
     ) -> None:
         self._runner = runner
-        self._engine.start(self._house.switchboard.deliver)
+        self._engine.start(self._app.router.deliver)
         self._tasks = [
-            asyncio.create_task(self._house.guests.look_after(threshold)),
-            asyncio.create_task(measure(self._house.delays)),
+            asyncio.create_task(self._app.connections.check(limiter)),
+            asyncio.create_task(measure(self._app.delays)),
         ]
         if certificate is not None:
-            self._tasks.append(asyncio.create_task(certificate.follow()))
+            self._tasks.append(asyncio.create_task(certificate.watch()))
         await self._listener.start_serving()
 
     async def stop(self) -> None:
-        """Let nobody in, tell everybody, then stop the engine too."""
+        """Accept no more connections, end those that are open, then stop the engine."""
         self._listener.close()
-        await self._house.guests.show_out()
+        await self._app.connections.shut_down()
         if self._runner is not None:
-            await _end(self._runner)
+            await _shut_down(self._runner)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._house.switchboard.close()
-        self._house.close()
+        self._app.close()
         await self._engine.stop()
 
 
-async def _end(runner: web.AppRunner) -> None:
-    """Let requests finish, then leave no connection open.
+async def _shut_down(runner: web.AppRunner) -> None:
+    """Let requests finish, then abort all connections.
 
-    A closed TLS connection would wait for its peer's goodbye, which an idle browser is late with.
+    Closing a TLS connection would wait for the peer's close notify, which an idle browser delays.
     """
     transports = (
         [handler.transport for handler in runner.server.connections] if runner.server else []
@@ -95,40 +103,42 @@ async def _end(runner: web.AppRunner) -> None:
     for transport in transports:
         if transport is not None:
             transport.abort()
-    await asyncio.sleep(0)  # that is when they are
+    await asyncio.sleep(0)  # the loop aborts them in its next turn
 
 
 async def serve(
     gateway: Gateway,
-    engine: Engine,
+    engine: TableEngine,
     keys: KeyFinder,
     control: ControlTopic,
-    say: Say,
+    log: Log,
     web_app: Path = FOLDER,
-) -> Running:
-    """Serve the engine's tables until the answer's `stop`; ConfigError when that cannot be.
+) -> RunningGateway:
+    """Serve the engine's tables until `stop` is called on the result; ConfigError if it cannot.
 
-    `control` is where control messages go, `web_app` the folder of the built page.
+    `control` takes control messages, `web_app` is the folder of the built page.
 
-    1. Bind: only then is the port known, and with it the names we go by.
-    2. Put the house together, and start the engine.
+    1. Bind: only then is the port known, and with it the allowed hosts and origins.
+    2. Make the app, and start the engine.
     3. Listen.
     """
     check_binding(gateway)
     assets = load(web_app)
-    entrance = _Entrance()
-    certificate = Certificate(gateway.tls, say) if gateway.tls else None
-    listener = await _bind(gateway, entrance, certificate)
+    acceptor = _Acceptor()
+    certificate = ServerCertificate(gateway.tls, log) if gateway.tls else None
+    listener = await _bind(gateway, acceptor, certificate)
     try:
         port = int(listener.sockets[0].getsockname()[1])
-        house = House(gateway, port, engine, keys, control, assets, say)
+        app = GatewayApp(gateway, port, engine, keys, control, assets, log)
         runner = web.AppRunner(
-            house.app(entrance.spoke), handle_signals=False, shutdown_timeout=SHUTDOWN_SECONDS
+            app.application(acceptor.on_request),
+            handle_signals=False,
+            shutdown_timeout=SHUTDOWN_SECONDS,
         )
         await runner.setup()
-        entrance.threshold = _threshold(runner, gateway.limits)
-        running = Running(_address(gateway, port), port, engine, house, listener)
-        await running.begin(runner, entrance.threshold, certificate)
+        acceptor.limiter = _limiter(runner, gateway.limits)
+        running = RunningGateway(_address(gateway, port), port, engine, app, listener)
+        await running.start(runner, acceptor.limiter, certificate)
     except OSError as error:
         listener.close()
         raise _cannot_bind(gateway, error) from error
@@ -138,50 +148,50 @@ async def serve(
     return running
 
 
-def _threshold(runner: web.AppRunner, limits: GatewayLimits) -> Threshold:
+def _limiter(runner: web.AppRunner, limits: GatewayLimits) -> ConnectionLimiter:
     server = runner.server
     if server is None:
         raise BrokenPromise("aiohttp made no server")
     loop = asyncio.get_running_loop()
 
-    def reception() -> Reception:
-        return Reception(
+    def handler() -> HttpHandler:
+        return HttpHandler(
             server,
             loop=loop,
-            access_log=_silence,
-            logger=_silence,
+            access_log=_no_log,
+            logger=_no_log,
             keepalive_timeout=KEEPALIVE_SECONDS,
-            # A filter may be as long in an address as in a message.
-            max_line_size=limits.message_bytes + HEADER_ROOM,
+            # A filter may be as long in a URL as in a message.
+            max_line_size=limits.message_bytes + HEADER_BYTES,
         )
 
-    return Threshold(reception, lambda: len(server.connections), limits)
+    return ConnectionLimiter(handler, lambda: len(server.connections), limits)
 
 
-class _Entrance:
-    """Stands where connections arrive until it is known who receives them."""
+class _Acceptor:
+    """Passes new connections to the limiter, which is made only after binding."""
 
     def __init__(self) -> None:
-        self.threshold: Threshold | None = None
+        self.limiter: ConnectionLimiter | None = None
 
     def __call__(self) -> asyncio.BaseProtocol:
-        if self.threshold is None:
-            raise ConnectionRefusedError("not open yet")
-        return self.threshold()
+        if self.limiter is None:
+            raise ConnectionRefusedError("not started yet")
+        return self.limiter()
 
-    def spoke(self, request: web.Request) -> None:
-        if self.threshold is not None:
-            self.threshold.spoke(request.protocol)
+    def on_request(self, request: web.Request) -> None:
+        if self.limiter is not None:
+            self.limiter.first_request(request.protocol)
 
 
 async def _bind(
-    gateway: Gateway, entrance: _Entrance, certificate: Certificate | None
+    gateway: Gateway, acceptor: _Acceptor, certificate: ServerCertificate | None
 ) -> asyncio.Server:
     loop = asyncio.get_running_loop()
     context = certificate.context if certificate else None
     try:
         return await loop.create_server(
-            entrance,
+            acceptor,
             gateway.host,
             gateway.port,
             ssl=context,
@@ -199,7 +209,7 @@ def _cannot_bind(gateway: Gateway, error: OSError) -> ConfigError:
     where = f"{gateway.host}:{gateway.port}"
     if isinstance(error, socket.gaierror):
         return ConfigError(
-            f"the name {gateway.host} cannot be resolved",
+            f"host name {gateway.host} cannot be resolved",
             where="gateway.host",
             remedy="Set it to an address of this machine, such as 127.0.0.1.",
         )
@@ -207,24 +217,24 @@ def _cannot_bind(gateway: Gateway, error: OSError) -> ConfigError:
         return ConfigError(
             f"port {gateway.port} is in use by another program",
             where=where,
-            remedy="Stop that one, or set gateway.port to another (0 is any free one).",
+            remedy="Stop that program, or set gateway.port to another port (0: any free one).",
         )
     if error.errno in (errno.EACCES, errno.EPERM):
         return ConfigError(
-            f"port {gateway.port} may not be used by this user",
+            f"permission denied: this user may not use port {gateway.port}",
             where=where,
-            remedy="Set gateway.port to one above 1023.",
+            remedy="Set gateway.port to a port above 1023.",
         )
     if error.errno == errno.EADDRNOTAVAIL:
         return ConfigError(
-            f"{gateway.host} is no address of this machine",
+            f"{gateway.host} is not an address of this machine",
             where="gateway.host",
-            remedy="Set it to one that is, or to 127.0.0.1.",
+            remedy="Set it to one of its addresses, or to 127.0.0.1.",
         )
     return ConfigError(
         f"port {gateway.port} cannot be opened ({error.strerror or error})",
         where=where,
-        remedy="Set gateway.host and gateway.port to something that can.",
+        remedy="Change gateway.host or gateway.port.",
     )
 
 

@@ -79,7 +79,18 @@ def encode_shared(header: Header, description: Description, body: bytes | memory
     """A frame without its first four bytes."""
     text = _encoder.encode(description)
     text += b" " * (-len(text) % 8)
-    packed = _HEADER.pack(0, *msgspec.structs.astuple(header), len(text))
+    packed = _HEADER.pack(
+        0,
+        header.kind,
+        header.sequence,
+        header.base,
+        header.generation,
+        header.total,
+        header.offset,
+        header.time,
+        header.rows,
+        len(text),
+    )
     return b"".join((packed[_SUB.size :], text, body))
 
 
@@ -92,13 +103,24 @@ def decode(frame: bytes) -> Frame:
     """The parts of a frame; ValueError when it is none."""
     if len(frame) < _HEADER.size:
         raise ValueError(f"a frame of {len(frame)} bytes is shorter than its header")
-    sub, kind, *numbers, length = _HEADER.unpack_from(frame)
+    sub, kind, sequence, base, generation, total, offset, time, rows, length = _HEADER.unpack_from(
+        frame
+    )
     end = _HEADER.size + length
     if end > len(frame):
         raise ValueError("a frame ends within its description")
     return Frame(
         sub=sub,
-        header=Header(Kind(kind), *numbers),
+        header=Header(
+            kind=Kind(kind),
+            sequence=sequence,
+            base=base,
+            generation=generation,
+            total=total,
+            offset=offset,
+            time=time,
+            rows=rows,
+        ),
         description=_descriptions.decode(frame[_HEADER.size : end]),
         body=memoryview(frame)[end:],
     )

@@ -110,21 +110,29 @@ class Live(enum.Enum):
     STALE = "stale"
 
 
-class State(_Server, frozen=True, tag="state"):
-    """A window's state, when it changes; `message` is a sentence for people.
+class WindowState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The state of a window, or of a whole table; `message` is a sentence for people.
 
     `since` (microseconds) is when it was last known to be fresh; `done` of `total` changes
-    are loaded; `code` is what is wrong with the query, where the table is there and has become
-    one that cannot answer it.
+    are loaded; `code` is the error code of a query that the table can no longer answer.
     """
 
-    sub: int
     state: Live
     message: str
     since: int = 0
     done: int = 0
     total: int = 0
     code: str = ""
+
+    def of_window(self, sub: int) -> State:
+        """This state as the message that reports it for the client's window `sub`."""
+        return State(**msgspec.structs.asdict(self), sub=sub)
+
+
+class State(WindowState, frozen=True, tag_field="type", tag="state", kw_only=True):
+    """The state of the window `sub`, sent when it changes."""
+
+    sub: int
 
 
 class Closed(_Server, frozen=True, tag="closed"):

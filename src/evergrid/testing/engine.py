@@ -13,13 +13,14 @@ import pyarrow as pa
 
 from evergrid.changelog.batches import RowReader
 from evergrid.changelog.manifest import Gap, Manifest
-from evergrid.gateway.tables.deliveries import Deliver, Load, TableInfo, Ticket
-from evergrid.gateway.tables.export import Export
-from evergrid.gateway.tables.hub import Condition, Hub, Pace
-from evergrid.gateway.tables.pane import Moment
-from evergrid.gateway.tables.pipeline import PipelineInfo, pipeline_info
+from evergrid.gateway.engine.deliveries import Deliver, SubscriberId
+from evergrid.gateway.engine.export import Export
+from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.pipeline_health import PipelineInfo, pipeline_info
+from evergrid.gateway.engine.shared_window import Moment
+from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
 from evergrid.model.table import Table
-from evergrid.protocol.messages import Live, Resume
+from evergrid.protocol.messages import Live, Resume, WindowState
 from evergrid.store.table import Applied, TableStore
 from evergrid.views.query import Query, Window
 
@@ -33,14 +34,14 @@ class LocalEngine:
 
     def __init__(self, views: int, linger_seconds: float = 0.2) -> None:
         self.instance = secrets.token_hex(8)
-        self.hub = Hub(Pace(frame_seconds=0.0, linger_seconds=linger_seconds, max_views=views))
+        self.hub = Hub(HubLimits(frame_seconds=0.0, linger_seconds=linger_seconds, max_views=views))
         self.ready = True
         self.manifest = Manifest()
         self.down = ""
         self.silent = ""
         self._stores: dict[str, TableStore] = {}
         self._changes: dict[str, int] = {}
-        self._states: dict[str, Condition] = {}
+        self._states: dict[str, WindowState] = {}
         self.gaps: dict[str, tuple[Gap, ...]] = {}  # by table
         self._generations: dict[str, int] = {}
         self._deliver: Deliver | None = None
@@ -57,17 +58,19 @@ class LocalEngine:
 
     # What the server asks
 
-    def open(self, ticket: Ticket, query: Query, window: Window, resume: Resume | None) -> None:
+    def open(
+        self, subscriber: SubscriberId, query: Query, window: Window, resume: Resume | None
+    ) -> None:
         ours = resume.sequence if resume and resume.instance == self.instance else None
-        self.hub.open(ticket, query, window, ours, self._moment(), again=resume is not None)
+        self.hub.open(subscriber, query, window, ours, self._moment(), again=resume is not None)
         self._soon()
 
-    def move(self, ticket: Ticket, window: Window) -> None:
-        self.hub.move(ticket, window, self._moment())
+    def move(self, subscriber: SubscriberId, window: Window) -> None:
+        self.hub.move(subscriber, window, self._moment())
         self._soon()
 
-    def close(self, ticket: Ticket) -> None:
-        self.hub.close(ticket, time.monotonic())
+    def close(self, subscriber: SubscriberId) -> None:
+        self.hub.close(subscriber, time.monotonic())
         self._soon()
 
     async def tables(self) -> Sequence[TableInfo]:
@@ -88,16 +91,15 @@ class LocalEngine:
             yield batch
             await asyncio.sleep(0)
 
-    def load(self) -> Load:
+    def load(self) -> EngineLoad:
         counts = self.hub.counts()
-        return Load(
-            views=counts["views"],
-            windows=counts["windows"],
-            tickets=counts["tickets"],
+        return EngineLoad(
+            views=counts.views,
+            windows=counts.windows,
+            subscribers=counts.subscribers,
             view_seconds=0.0,
-            publications=counts["sequence"],
+            publications=counts.publications,
             rows_applied=sum(self._changes.values()),
-            stalest_since=0,
             ready=self.ready,
             message="All tables are loaded." if self.ready else "Loading: 1 of 2 tables.",
         )
@@ -109,34 +111,34 @@ class LocalEngine:
         store = self._stores[table.name] = TableStore(table)
         self._generations[table.name] = generation
         self._upsert(store, rows)
-        self.hub.place(table.name, store, generation)
-        self.say(table.name, Condition(Live.LIVE, ""))
+        self.hub.show_table(table.name, store, generation)
+        self.say(table.name, WindowState(Live.LIVE, ""))
 
     def share(self, name: str, generation: int) -> None:
         """Another generation that has the very same table."""
         self._generations[name] = generation
-        self.hub.place(name, self._stores[name], generation)
+        self.hub.show_table(name, self._stores[name], generation)
         self._soon()
 
     def withdraw(self, name: str) -> None:
         del self._stores[name]
-        self.hub.withdraw(name)
-        self.say(name, Condition(Live.WAITING, f"There is no table {name} now."))
+        self.hub.remove_table(name)
+        self.say(name, WindowState(Live.WAITING, f"There is no table {name} now."))
 
-    def say(self, name: str, condition: Condition) -> None:
-        self._states[name] = condition
-        self.hub.condition(name, condition)
+    def say(self, name: str, state: WindowState) -> None:
+        self._states[name] = state
+        self.hub.set_state(name, state)
         self._soon()
 
     def upsert(self, name: str, rows: NewRows) -> None:
         store = self._stores[name]
-        self.hub.changed(store, self._upsert(store, rows))
+        self.hub.update(store, self._upsert(store, rows))
         self._soon()
 
     def delete(self, name: str, ids: Sequence[str]) -> None:
         store = self._stores[name]
         self.hub.tick += 1
-        self.hub.changed(store, store.delete(ids))
+        self.hub.update(store, store.delete(ids))
         self._soon()
 
     def _upsert(self, store: TableStore, rows: NewRows) -> Applied:
@@ -154,7 +156,7 @@ class LocalEngine:
         asyncio.get_running_loop().call_soon(self._turn)
 
     def _turn(self) -> None:
-        while self.hub.grow():
+        while self.hub.build_views():
             pass
         self.hub.publish(self._moment())
         if deliveries := self.hub.deliveries():
@@ -171,11 +173,11 @@ class LocalEngine:
         return Moment(0, self.hub.tick, time.monotonic(), time.time_ns() // 1000)
 
     def _info(self, name: str, store: TableStore) -> TableInfo:
-        condition = self._states[name]
+        state = self._states[name]
         return TableInfo(
             name=name,
-            state=condition.state,
-            message=condition.message,
+            state=state.state,
+            message=state.message,
             columns=store.table.columns,
             generation=self._generations[name],
             rows=len(store),
@@ -186,9 +188,9 @@ class LocalEngine:
             changes_per_second=0.0,
             newest=store.newest,
             lag_seconds=0.0,
-            since=condition.since,
-            views=self.hub.views_of(name),
-            done=condition.done,
-            total=condition.total,
+            since=state.since,
+            views=self.hub.view_count(name),
+            done=state.done,
+            total=state.total,
             gaps=self.gaps.get(name, ()),
         )

@@ -19,15 +19,13 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from evergrid.config.settings import Gateway, GatewayLimits, Tls
-from evergrid.gateway.entry.key import Key, hashed, new_secret
-from evergrid.gateway.entry.keyfile import add_key, remove_key
-from evergrid.gateway.entry.keys import Keys
+from evergrid.gateway.access.key_file import create_key, remove_key
+from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.gateway.http.assets import FOLDER
-from evergrid.gateway.http.control import ControlTopic
-from evergrid.gateway.server import Running, serve
-from evergrid.gateway.tables.hub import Condition
+from evergrid.gateway.http.control_endpoint import ControlTopic
+from evergrid.gateway.server import RunningGateway, serve
 from evergrid.model.table import Table
-from evergrid.protocol.messages import Live
+from evergrid.protocol.messages import Live, WindowState
 from evergrid.testing.control import Handed, LocalControl
 from evergrid.testing.engine import LocalEngine, NewRows
 from evergrid.testing.ports import free_port
@@ -86,13 +84,13 @@ class LocalGateway:
         self.secret: str = self.new_key("all")
         self.engine = LocalEngine(limits.views)
         self.loop = asyncio.new_event_loop()
-        self._running: Running | None = None
+        self._running: RunningGateway | None = None
         self._thread = threading.Thread(target=self.loop.run_forever, name="local-gateway")
 
     def new_key(self, name: str, tables: Sequence[str] = ("*",), *, control: bool = False) -> str:
         """The secret of another key; a gateway that runs knows it within a second."""
-        secret = self.secrets[name] = new_secret()
-        add_key(self.settings.keys, Key(name, hashed(secret), tuple(tables), control))
+        _, secret = create_key(self.settings.keys, name, tables=tuple(tables), control=control)
+        self.secrets[name] = secret
         return secret
 
     def remove_key(self, name: str) -> None:
@@ -173,7 +171,7 @@ class LocalGateway:
 
     def say(self, name: str, state: Live, message: str = "", since: int = 0) -> None:
         """How a table is, for its viewers."""
-        self.call(lambda: self.engine.say(name, Condition(state, message, since)))
+        self.call(lambda: self.engine.say(name, WindowState(state, message, since)))
 
     def call(self, action: Callable[[], Answer]) -> Answer:
         """Do something on the gateway's event loop."""
@@ -186,9 +184,9 @@ class LocalGateway:
     def run(self, work: Coroutine[object, object, Answer]) -> Answer:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(LIMIT_SECONDS)
 
-    async def _serve(self) -> Running:
+    async def _serve(self) -> RunningGateway:
         self.engine.instance = secrets.token_hex(8)
-        keys = Keys(self.settings.keys, self.said.append)
+        keys = KeyRegistry(self.settings.keys, self.said.append)
         return await serve(
             self.settings, self.engine, keys, self._control, self.said.append, self._web_app
         )

@@ -13,7 +13,7 @@ from evergrid.config.settings import Settings
 from evergrid.protocol.codes import Code
 from evergrid.testing.gateway import LocalGateway
 from tests.gateway.caller import Answer, calling
-from tests.gateway.http.test_pipeline import MANIFEST
+from tests.gateway.http.test_pipeline_status import MANIFEST
 
 PATH = "/api/control"
 JSON = "application/json"

@@ -3,17 +3,17 @@ from __future__ import annotations
 import re
 
 from evergrid.changelog.manifest import Gap
-from evergrid.gateway.http.counts import Counts
-from evergrid.gateway.http.metrics import Situation, metrics
-from evergrid.gateway.http.pulse import BUCKETS, Delays
-from evergrid.gateway.tables.deliveries import Load, TableInfo
+from evergrid.gateway.access.traffic_counters import TrafficCounters
+from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
+from evergrid.gateway.http.loop_delay import BUCKETS, LoopDelays
+from evergrid.gateway.http.metrics import MetricsSnapshot, metrics
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Live
 
 LINE = re.compile(r"(# (HELP|TYPE) evergrid_\w+ .+|evergrid_\w+(\{.+\})? -?[0-9.e+-]+)")
 
 
-def situation() -> Situation:
+def situation() -> MetricsSnapshot:
     table = TableInfo(
         name="people",
         state=Live.LIVE,
@@ -34,13 +34,13 @@ def situation() -> Situation:
         total=0,
         gaps=(Gap("history", 12, ("u1",), 1), Gap("state", 1, (), 2)),
     )
-    counts = Counts()
+    counts = TrafficCounters()
     counts.ended[Code.TOO_SLOW] = 3
-    delays = Delays()
+    delays = LoopDelays()
     for delay in (0.0, 0.02, 5.0):
         delays.add(delay)
-    load = Load(1, 2, 3, 0.5, 7, 9, 0, True, "")
-    return Situation("0.1", 'a"b\\c\n', [table], load, counts, delays, 4, 1, 0)
+    load = EngineLoad(1, 2, 3, 0.5, 7, 9, True, "")
+    return MetricsSnapshot("0.1", 'a"b\\c\n', [table], load, counts, delays, 4, 1, 0)
 
 
 def test_every_line_is_one_that_prometheus_reads() -> None:
@@ -76,7 +76,7 @@ def test_what_one_looks_for_is_there() -> None:
 
 
 def test_the_worst_delay_of_the_last_minute_is_kept() -> None:
-    delays = Delays()
+    delays = LoopDelays()
     delays.add(3.0)
     assert delays.worst == 3.0
     for _ in range(600):

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from evergrid.gateway.tables.publication import WindowPublication
+from evergrid.gateway.engine.publication import WindowPublication
 from evergrid.model.table import Column, Role
 from evergrid.model.types import BOOLEAN, FLOAT, INTEGER, TEXT, TIMESTAMP, FieldType, Kind
 from evergrid.protocol import frames

@@ -1,1 +1,1 @@
-"""HTTP: tables, rows, exports, health, metrics and their description."""
+"""The HTTP interface: tables, rows, control messages, health, metrics, and the web page."""

@@ -1,36 +1,28 @@
-"""What a gateway answers over HTTP, but for rows and the live protocol."""
+"""The HTTP handlers for tables, rows, the pipeline, health and metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import msgspec
 from aiohttp import web
 
-from evergrid.gateway.entry.answers import failure, json_answer
-from evergrid.gateway.entry.gate import proven_key
-from evergrid.gateway.http.download import Downloads, Rows, no_such_table
-from evergrid.gateway.http.metrics import MEDIA, Situation, metrics
-from evergrid.gateway.http.openapi import description
-from evergrid.gateway.http.parameters import read_rows_wish
-from evergrid.gateway.http.pipeline import shown_to
-from evergrid.gateway.live.wishes import check_name, check_rights
-from evergrid.gateway.tables.deliveries import Load, TableInfo
-from evergrid.gateway.tables.pipeline import PipelineInfo
+from evergrid.gateway.access.auth_middleware import proven_key
+from evergrid.gateway.access.json_response import error_response, json_response
+from evergrid.gateway.access.request_checks import check_name, check_rights
+from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
+from evergrid.gateway.http.metrics import MEDIA, MetricsSnapshot, metrics
+from evergrid.gateway.http.pipeline_status import shown_to
+from evergrid.gateway.http.row_downloads import RowDownloads, no_such_table
+from evergrid.gateway.http.row_parameters import read_rows_request
 from evergrid.protocol.codes import Code
-
-
-class Tables(Rows, Protocol):
-    async def pipeline(self) -> PipelineInfo: ...
-    def load(self) -> Load: ...
 
 
 class TableList(msgspec.Struct, frozen=True):
     tables: Sequence[TableInfo]
 
 
-class Health(msgspec.Struct, frozen=True):
+class Liveness(msgspec.Struct, frozen=True):
     alive: bool = True
 
 
@@ -40,62 +32,62 @@ class Readiness(msgspec.Struct, frozen=True):
 
 
 class Api:
-    """`situation` puts together what the metrics show, of the tables it is given."""
+    """`document` is the OpenAPI document; `snapshot` collects the metrics with these tables."""
 
     def __init__(
         self,
-        tables: Tables,
-        downloads: Downloads,
-        version: str,
-        situation: Callable[[Sequence[TableInfo]], Situation],
+        engine: TableEngine,
+        downloads: RowDownloads,
+        document: dict[str, object],
+        snapshot: Callable[[Sequence[TableInfo]], MetricsSnapshot],
     ) -> None:
-        self._tables = tables
+        self._engine = engine
         self._downloads = downloads
-        self._description = description(version)
-        self._situation = situation
+        self._document = document
+        self._snapshot = snapshot
 
     async def tables(self, request: web.Request) -> web.StreamResponse:
-        return json_answer(TableList(await self._readable(request)))
+        return json_response(TableList(await self._readable(request)))
 
     async def table(self, request: web.Request) -> web.StreamResponse:
         name = _table_name(request)
-        for table in await self._tables.tables():
+        for table in await self._engine.tables():
             if table.name == name:
-                return json_answer(table)
+                return json_response(table)
         raise no_such_table(name)
 
     async def rows(self, request: web.Request) -> web.StreamResponse:
         name = _table_name(request)
         accept = ",".join(request.headers.getall("Accept", []))
-        wish = read_rows_wish(name, list(request.query.items()), accept)
-        return await self._downloads.answer(request, wish)
+        wanted = read_rows_request(name, list(request.query.items()), accept)
+        return await self._downloads.respond(request, wanted)
 
     async def pipeline(self, request: web.Request) -> web.StreamResponse:
-        return json_answer(shown_to(proven_key(request), await self._tables.pipeline()))
+        return json_response(shown_to(proven_key(request), await self._engine.pipeline()))
 
-    async def live_health(self, request: web.Request) -> web.StreamResponse:
-        return json_answer(Health())
+    async def liveness(self, request: web.Request) -> web.StreamResponse:
+        return json_response(Liveness())
 
     async def readiness(self, request: web.Request) -> web.StreamResponse:
-        load = self._tables.load()
+        load = self._engine.load()
         if not load.ready:
-            return failure(Code.NOT_READY, load.message)
-        return json_answer(Readiness(True, load.message))
+            return error_response(Code.NOT_READY, load.message)
+        return json_response(Readiness(ready=True, message=load.message))
 
     async def metrics(self, request: web.Request) -> web.StreamResponse:
-        text = metrics(self._situation(await self._readable(request)))
+        text = metrics(self._snapshot(await self._readable(request)))
         return web.Response(body=text.encode(), headers={"Content-Type": MEDIA})
 
     async def openapi(self, request: web.Request) -> web.StreamResponse:
-        return json_answer(self._description)
+        return json_response(self._document)
 
     async def _readable(self, request: web.Request) -> list[TableInfo]:
         key = proven_key(request)
-        return [table for table in await self._tables.tables() if key.may_read(table.name)]
+        return [table for table in await self._engine.tables() if key.may_read(table.name)]
 
 
 def _table_name(request: web.Request) -> str:
-    """A name that the request's key may read."""
+    """The table in the path; RequestError if the key may not read it."""
     name = request.match_info["name"]
     check_name(name)
     check_rights(proven_key(request), name)

@@ -1,7 +1,6 @@
-"""The built web app as it lies in the package, read once and ready to be sent.
+"""The files of the built web app, read and compressed once at the start.
 
-Everything is held in memory, packed once: at a request nothing is looked up on the disk, so
-no address can name a file that is not the app's.
+A request never reads the disk, so no path can reach a file that is not part of the app.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from evergrid.model.errors import ConfigError
 FOLDER = Path(__file__).resolve().parent.parent / "web"
 INDEX = "/index.html"
 CLIENT = "/client.js"
-# Stands in the page where each answer has a word of its own, by which its styles are known.
+# A placeholder in the page, which each response replaces with its own nonce.
 NONCE_MARK = b"evergrid-nonce"
 
 _MEDIA = {
@@ -37,14 +36,14 @@ _MEDIA = {
 }
 _OTHER = "application/octet-stream"
 _PACKABLE = frozenset((".css", ".html", ".ico", ".js", ".json", ".svg", ".txt", ".webmanifest"))
-# A name that the build made from what is in the file never stands for anything else.
+# A file whose name contains a hash of its contents never changes.
 _HASHED = re.compile(r"/(?:chunk|main|styles|polyfills|media/.+)-[\w-]{8}\.[a-z0-9]+")
 _FOREVER = "public, max-age=31536000, immutable"
-_ASK_AGAIN = "no-cache"
+_REVALIDATE = "no-cache"
 
 
 class Asset(msgspec.Struct, frozen=True):
-    """One file; `packed` by gzip, empty where that does not pay; `tag` says what is in it."""
+    """One file; `packed` is its gzip, or empty if that is no smaller; `tag` is its ETag."""
 
     body: bytes
     packed: bytes
@@ -54,7 +53,7 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 class Assets(msgspec.Struct, frozen=True):
-    """All files by their address; `page` is cut where the nonce goes, empty when not built."""
+    """All files by path; `page` is split where the nonce goes, and empty if there is no build."""
 
     files: Mapping[str, Asset]
     page: tuple[bytes, ...]
@@ -62,7 +61,7 @@ class Assets(msgspec.Struct, frozen=True):
 
 @functools.cache
 def load(folder: Path) -> Assets:
-    """The files of a folder; none when there is no page in it, for half an app is none."""
+    """The files of a folder; serves nothing if index.html is missing."""
     index = folder / INDEX[1:]
     if not index.is_file():
         return Assets({}, ())
@@ -78,7 +77,7 @@ def load(folder: Path) -> Assets:
         raise ConfigError(
             f"a file of the web page cannot be read ({error.strerror})",
             where=str(error.filename),
-            remedy="Let this user read it, or install Evergrid anew.",
+            remedy="Let this user read it, or reinstall Evergrid.",
         ) from error
 
 
@@ -90,5 +89,5 @@ def _asset(address: str, path: Path) -> Asset:
         packed=packed if len(packed) < len(body) else b"",
         media=_MEDIA.get(path.suffix, _OTHER),
         tag=hashlib.sha256(body).hexdigest()[:32],
-        cache=_FOREVER if _HASHED.fullmatch(address) else _ASK_AGAIN,
+        cache=_FOREVER if _HASHED.fullmatch(address) else _REVALIDATE,
     )

@@ -1,4 +1,4 @@
-"""What Prometheus reads, written in its text format."""
+"""Metrics in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from evergrid.gateway.http.counts import Counts
-from evergrid.gateway.http.pulse import BUCKETS, Delays
-from evergrid.gateway.tables.deliveries import Load, TableInfo
+from evergrid.gateway.access.traffic_counters import TrafficCounters
+from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
+from evergrid.gateway.http.loop_delay import BUCKETS, LoopDelays
 from evergrid.protocol.messages import Live
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
@@ -24,25 +24,25 @@ class Type(enum.Enum):
     HISTOGRAM = "histogram"
 
 
-class Situation(msgspec.Struct, frozen=True):
-    """All that is shown, taken at one moment."""
+class MetricsSnapshot(msgspec.Struct, frozen=True):
+    """All values of the metrics at one moment."""
 
     version: str
     instance: str
     tables: Sequence[TableInfo]
-    load: Load
-    counts: Counts
-    delays: Delays
+    load: EngineLoad
+    counters: TrafficCounters
+    delays: LoopDelays
     connections: int
-    strangers: int
+    anonymous: int
     exports: int
 
 
-def metrics(now: Situation) -> str:
+def metrics(now: MetricsSnapshot) -> str:
     return "".join(f"{line}\n" for line in _lines(now))
 
 
-def _lines(now: Situation) -> Iterator[str]:
+def _lines(now: MetricsSnapshot) -> Iterator[str]:
     info = _labels(version=now.version, instance=now.instance)
     yield from _metric("info", Type.GAUGE, "The running gateway.", [(info, 1)])
     yield from _tables(now.tables)
@@ -59,26 +59,26 @@ def _tables(tables: Sequence[TableInfo]) -> Iterator[str]:
 
     gauges: dict[str, tuple[str, Sequence[Number]]] = {
         "table_rows": ("Rows in the table.", [t.rows for t in tables]),
-        "table_bytes": ("Memory that the table takes.", [t.bytes for t in tables]),
-        "table_max_bytes": ("Memory that it may take.", [t.max_bytes for t in tables]),
+        "table_bytes": ("Memory that the table uses.", [t.bytes for t in tables]),
+        "table_max_bytes": ("Memory that the table may use.", [t.max_bytes for t in tables]),
         "table_changes_per_second": (
-            "Changes applied a second, lately.",
+            "Changes applied per second, over the last seconds.",
             [t.changes_per_second for t in tables],
         ),
         "table_lag_seconds": (
-            "How old the newest of its messages was when the last change came.",
+            "Age of the newest message when the last change arrived.",
             [t.lag_seconds for t in tables],
         ),
         "table_views": ("Views over the table.", [t.views for t in tables]),
         "table_generation": (
-            "Its generation; 0: it belongs to none.",
+            "Generation of the table; 0: none.",
             [t.generation for t in tables],
         ),
         "table_newest_seconds": (
-            "The highest ts in it, in seconds since the epoch.",
+            "Highest ts of the table, in seconds since the epoch.",
             [t.newest / 1e6 for t in tables],
         ),
-        "table_loaded_changes": ("Changes loaded, of those to load.", [t.done for t in tables]),
+        "table_loaded_changes": ("Changes loaded so far.", [t.done for t in tables]),
         "table_changes_to_load": ("Changes to load.", [t.total for t in tables]),
     }
     for name, (sentence, values) in gauges.items():
@@ -99,65 +99,76 @@ def _tables(tables: Sequence[TableInfo]) -> Iterator[str]:
     yield from _metric(
         "join_gaps_messages", Type.GAUGE, "Messages left out of the join, by reason.", gaps
     )
-    yield from _metric("table_state", Type.GAUGE, "1 for the state that it is in.", states)
+    yield from _metric(
+        "table_state", Type.GAUGE, "1 for the current state of the table, else 0.", states
+    )
 
 
-def _engine(load: Load) -> Iterator[str]:
+def _engine(load: EngineLoad) -> Iterator[str]:
     yield from _one("ready", Type.GAUGE, "Whether all tables are loaded.", int(load.ready))
-    yield from _one("views", Type.GAUGE, "Live views.", load.views)
-    yield from _one("windows", Type.GAUGE, "Different windows over them.", load.windows)
-    yield from _one("subscribers", Type.GAUGE, "Who looks at them.", load.tickets)
+    yield from _one("views", Type.GAUGE, "Views over all tables.", load.views)
+    yield from _one("windows", Type.GAUGE, "Different windows over all views.", load.windows)
+    yield from _one("subscribers", Type.GAUGE, "Subscriptions to windows.", load.subscribers)
     yield from _one(
         "view_cpu_seconds_total", Type.COUNTER, "CPU spent on views.", load.view_seconds
     )
-    yield from _one("publications_total", Type.COUNTER, "New states of windows.", load.publications)
+    yield from _one(
+        "publications_total", Type.COUNTER, "Publications of windows.", load.publications
+    )
     yield from _one("rows_applied_total", Type.COUNTER, "Changes applied.", load.rows_applied)
 
 
-def _viewers(now: Situation) -> Iterator[str]:
-    counts = now.counts
+def _viewers(now: MetricsSnapshot) -> Iterator[str]:
+    counters = now.counters
     yield from _one("connections", Type.GAUGE, "Open WebSockets.", now.connections)
-    yield from _one("strangers", Type.GAUGE, "Those that have not logged in.", now.strangers)
+    yield from _one(
+        "strangers", Type.GAUGE, "Open WebSockets that have not logged in.", now.anonymous
+    )
     yield from _one("exports", Type.GAUGE, "Large downloads under way.", now.exports)
-    counters = {
-        "connections_total": ("WebSockets opened.", counts.connections),
-        "logins_total": ("Clients that logged in.", counts.logins),
-        "messages_total": ("Messages from clients.", counts.messages),
-        "frames_total": ("Frames sent.", counts.frames),
-        "frame_bytes_total": ("Bytes of frames sent.", counts.frame_bytes),
-        "control_messages_total": ("Other messages sent.", counts.words),
-        "export_rows_total": ("Rows sent over HTTP.", counts.export_rows),
-        "export_bytes_total": ("Bytes of rows sent over HTTP.", counts.export_bytes),
+    totals = {
+        "connections_total": ("WebSockets opened.", counters.connections),
+        "logins_total": ("Successful logins.", counters.logins),
+        "messages_total": ("Messages from clients.", counters.messages),
+        "frames_total": ("Binary frames sent.", counters.frames),
+        "frame_bytes_total": ("Bytes of frames sent.", counters.frame_bytes),
+        "control_messages_total": ("JSON messages sent.", counters.texts),
+        "export_rows_total": ("Rows sent over HTTP.", counters.export_rows),
+        "export_bytes_total": ("Bytes of rows sent over HTTP.", counters.export_bytes),
     }
-    for name, (sentence, value) in counters.items():
+    for name, (sentence, value) in totals.items():
         yield from _one(name, Type.COUNTER, sentence, value)
     yield from _metric(
         "dropped_total",
         Type.COUNTER,
         "Connections ended by the gateway, by code.",
-        [(_labels(reason=code.value), n) for code, n in counts.ended.items()],
+        [(_labels(reason=code.value), n) for code, n in counters.ended.items()],
     )
     yield from _metric(
         "http_requests_total",
         Type.COUNTER,
-        "Answers over HTTP, by status.",
-        [(_labels(status=str(status)), n) for status, n in counts.requests.items()],
+        "HTTP responses, by status.",
+        [(_labels(status=str(status)), n) for status, n in counters.requests.items()],
     )
     yield from _metric(
         "control_requests_total",
         Type.COUNTER,
-        "Control messages that keys wanted to send, by what became of them: sent, or a code.",
-        [(_labels(verdict=verdict), n) for verdict, n in counts.control.items()],
+        "Control messages over HTTP, by result: sent, or an error code.",
+        [(_labels(verdict=verdict), n) for verdict, n in counters.control.items()],
     )
 
 
-def _delays(delays: Delays) -> Iterator[str]:
-    yield from _one("loop_delay_last_seconds", Type.GAUGE, "The event loop's.", delays.last)
+def _delays(delays: LoopDelays) -> Iterator[str]:
     yield from _one(
-        "loop_delay_worst_seconds", Type.GAUGE, "The worst of the last minute.", delays.worst
+        "loop_delay_last_seconds", Type.GAUGE, "Last measured delay of the event loop.", delays.last
+    )
+    yield from _one(
+        "loop_delay_worst_seconds",
+        Type.GAUGE,
+        "Worst delay of the event loop in the last minute.",
+        delays.worst,
     )
     name = "evergrid_loop_delay_seconds"
-    yield f"# HELP {name} How late the event loop was."
+    yield f"# HELP {name} Delay of the event loop."
     yield f"# TYPE {name} {Type.HISTOGRAM.value}"
     for bound, count in zip(BUCKETS, delays.buckets, strict=True):
         yield f'{name}_bucket{{le="{bound}"}} {count}'

@@ -1,39 +1,46 @@
-"""The HTTP interface in OpenAPI 3.1, for people's tools."""
+"""The HTTP interface as an OpenAPI 3.1 document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+from evergrid.gateway.access.json_response import ErrorBody
+from evergrid.gateway.access.request_checks import MAX_OFFSET
+from evergrid.gateway.engine.table_engine import TableInfo
+from evergrid.gateway.http.api import Liveness, Readiness, TableList
 from evergrid.gateway.http.assets import CLIENT
-from evergrid.gateway.http.parameters import ALL, Format
-from evergrid.gateway.http.schemas import (
-    BOOLEAN,
-    INTEGER,
-    NAME_PATTERN,
-    TEXT,
-    Json,
-    json_of,
-    list_of,
-    object_of,
-    ref,
-    schemas,
-)
-from evergrid.gateway.live.wishes import FURTHEST
+from evergrid.gateway.http.control_endpoint import ControlResponse, SentResponse
+from evergrid.gateway.http.openapi_schemas import Json, json_of, ref, schemas
+from evergrid.gateway.http.pipeline_status import PipelineResponse
+from evergrid.gateway.http.row_formats import RowsDocument
+from evergrid.gateway.http.row_parameters import ALL, Format
+from evergrid.model.table import NAME
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import DEFAULT_LIMIT, PATH, SUBPROTOCOL
+from evergrid.views.query import Filter
 
-_OPEN: Json = {"security": []}
+_TEXT: Json = {"type": "string"}
+_INTEGER: Json = {"type": "integer", "format": "int64"}
+_BOOLEAN: Json = {"type": "boolean"}
+_PUBLIC: Json = {"security": []}
 _ALWAYS = (Code.KEY_IN_ADDRESS, Code.NOT_LOGGED_IN, Code.ORIGIN_REFUSED, Code.HOST_REFUSED)
+_TABLE_NAME: Json = {
+    "name": "name",
+    "in": "path",
+    "required": True,
+    "description": "The name of a table.",
+    "schema": _TEXT | {"pattern": f"^{NAME.pattern}$"},
+}
 
 
-def description(version: str) -> Json:
+def openapi_document(version: str) -> Json:
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Evergrid gateway",
             "version": version,
-            "description": "Live tables, read only, but for control messages of keys that may send "
-            "them. Every error has a stable code.",
+            "description": "Live tables, read-only; keys with the right to do so may send control "
+            "messages. Every error has a stable code.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "security": [{"key": []}],
@@ -43,7 +50,7 @@ def description(version: str) -> Json:
                 "key": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "A key made by `evergrid key create NAME`; never in a URL.",
+                    "description": "A key created by `evergrid key create NAME`; never in a URL.",
                 }
             },
             "schemas": schemas(),
@@ -53,33 +60,22 @@ def description(version: str) -> Json:
 
 def _paths() -> Json:
     return {
-        "/": {"get": _OPEN | _operation("The web app.", {"text/html": TEXT})},
-        CLIENT: {"get": _OPEN | _operation("The browser client.", {"text/javascript": TEXT})},
-        "/livez": {
-            "get": _OPEN
-            | _operation("Whether the process runs.", json_of(object_of({"alive": BOOLEAN})))
-        },
+        "/": {"get": _PUBLIC | _get("The web app.", _text("text/html"))},
+        CLIENT: {"get": _PUBLIC | _get("The browser client.", _text("text/javascript"))},
+        "/livez": {"get": _PUBLIC | _get("Whether the process runs.", json_of(Liveness))},
         "/readyz": {
-            "get": _OPEN
-            | _operation("Whether all tables are loaded.", json_of(ref("Readiness")))
-            | _with_errors(json_of(ref("Readiness")), Code.NOT_READY)
+            "get": _PUBLIC
+            | _get("Whether all tables are loaded.", json_of(Readiness), Code.NOT_READY)
         },
         "/openapi.json": {
-            "get": _OPEN | _operation("This description.", json_of({"type": "object"}))
+            "get": _PUBLIC
+            | _get("This document.", {"application/json": {"schema": {"type": "object"}}})
         },
-        "/metrics": {"get": _operation("Metrics for Prometheus.", {"text/plain": TEXT})},
-        "/api/tables": {
-            "get": _operation(
-                "The tables that the key may read.",
-                json_of(object_of({"tables": list_of(ref("Table"))})),
-            )
-        },
+        "/metrics": {"get": _get("Metrics for Prometheus.", _text("text/plain"))},
+        "/api/tables": {"get": _get("The tables that the key may read.", json_of(TableList))},
         "/api/control": _control_path(),
         "/api/pipeline": {
-            "get": _operation(
-                "How the pipeline is, and its generations.",
-                json_of(object_of({"pipeline": ref("Pipeline")})),
-            )
+            "get": _get("The pipeline's state and its generations.", json_of(PipelineResponse))
         },
         "/api/tables/{name}": _table_path(),
         "/api/tables/{name}/rows": _rows_path(),
@@ -88,21 +84,22 @@ def _paths() -> Json:
 
 
 def _table_path() -> Json:
-    content = json_of(ref("Table"))
-    operation = _operation("One table: columns, size, rate, freshness.", content)
-    errors = _with_errors(content, Code.BAD_TABLE_NAME, Code.NO_RIGHTS, Code.NO_SUCH_TABLE)
-    return {"parameters": [_TABLE_NAME], "get": operation | errors}
+    codes = (Code.BAD_TABLE_NAME, Code.NO_RIGHTS, Code.NO_SUCH_TABLE)
+    operation = _get("One table: columns, size, rate, freshness.", json_of(TableInfo), *codes)
+    return {"parameters": [_TABLE_NAME], "get": operation}
 
 
 def _control_path() -> Json:
-    choices = json_of(object_of({"control": ref("Control")}))
-    get = _operation("What a control message may ask for.", choices)
-    sent = json_of(object_of({"sent": object_of({"partition": INTEGER, "offset": INTEGER})}))
+    choices = json_of(ControlResponse)
+    get = _get("What a control message may ask for.", choices, Code.NO_RIGHTS)
     post: Json = {
         "summary": "Send a control message; its verdict is a row of control_raw.",
-        "requestBody": {"required": True, "content": json_of(ref("ControlMessage"))},
+        "requestBody": {"required": True, "content": json_of("ControlMessage")},
         "responses": {
-            "202": {"description": "It is on the control topic.", "content": sent},
+            "202": {
+                "description": "Accepted: the message is on the control topic.",
+                "content": json_of(SentResponse),
+            },
             **_errors(
                 (
                     *_ALWAYS,
@@ -117,18 +114,18 @@ def _control_path() -> Json:
             ),
         },
     }
-    return {"get": get | _with_errors(choices, Code.NO_RIGHTS), "post": post}
+    return {"get": get, "post": post}
 
 
 def _rows_path() -> Json:
     content: Json = {
-        Format.JSON.media: {"schema": ref("Rows")},
+        Format.JSON.media: {"schema": ref(RowsDocument)},
         Format.NDJSON.media: {"schema": ref("Row")},
-        Format.CSV.media: {"schema": TEXT},
-        Format.ARROW.media: {"schema": TEXT | {"contentEncoding": "binary"}},
+        Format.CSV.media: {"schema": _TEXT},
+        Format.ARROW.media: {"schema": _TEXT | {"contentEncoding": "binary"}},
     }
-    operation = _operation("Rows, in order; streamed when there are many.", content)
-    errors = _with_errors(
+    operation = _get(
+        "Rows, in order; streamed if there are many.",
         content,
         Code.BAD_PARAMETER,
         Code.BAD_TABLE_NAME,
@@ -145,62 +142,59 @@ def _rows_path() -> Json:
     )
     return {
         "parameters": [_TABLE_NAME],
-        "get": operation | errors | {"parameters": _rows_parameters()},
+        "get": operation | {"parameters": _rows_parameters()},
     }
 
 
 def _rows_parameters() -> list[Json]:
-    integer = INTEGER | {"minimum": -FURTHEST, "maximum": FURTHEST}
-    limit: Json = {"oneOf": [INTEGER | {"minimum": 1, "maximum": FURTHEST}, {"const": ALL}]}
+    offset = _INTEGER | {"minimum": -MAX_OFFSET, "maximum": MAX_OFFSET}
+    limit: Json = {"oneOf": [_INTEGER | {"minimum": 1, "maximum": MAX_OFFSET}, {"const": ALL}]}
     return [
-        _query("columns", "Names with commas between; all of them if left out.", TEXT),
-        _query(
-            "filter",
-            "What rows must be like.",
-            {"contentMediaType": "application/json", **TEXT},
-            content=json_of(ref("Filter")),
-        ),
-        _query("search", "Words that must be in some column.", TEXT),
+        _query("columns", "Column names, separated by commas; all columns if left out.", _TEXT),
+        {
+            "name": "filter",
+            "in": "query",
+            "required": False,
+            "description": "The condition that rows must meet.",
+            "content": json_of(Filter),
+        },
+        _query("search", "Words that must occur in some column.", _TEXT),
         _query(
             "order",
-            "Columns with commas between; - before one: descending; :first or :last after it: "
-            "where nulls go.",
-            TEXT | {"examples": ["-ts,name:first"]},
+            "Columns, separated by commas; - before a column: descending; :first or :last after "
+            "it: where nulls go.",
+            _TEXT | {"examples": ["-ts,name:first"]},
         ),
-        _query("offset", "Rows left out; negative: counted from the end.", integer),
-        _query("limit", "Rows at most.", limit | {"default": DEFAULT_LIMIT}),
+        _query("offset", "Rows to skip; negative: counted from the end.", offset),
+        _query("limit", "The maximum number of rows.", limit | {"default": DEFAULT_LIMIT}),
         _query(
             "format",
-            "Also by the Accept header.",
+            "The format; the Accept header can choose it too.",
             {"enum": [format_.value for format_ in Format], "default": Format.JSON.value},
         ),
-        _query("guard", "In CSV: ' before texts that look like formulas.", BOOLEAN),
+        _query("guard", "CSV only: put ' before texts that look like formulas.", _BOOLEAN),
     ]
 
 
 def _live_path() -> Json:
     operation: Json = {
-        "summary": f"The live protocol: a WebSocket, sub-protocol {SUBPROTOCOL}.",
+        "summary": f"The live protocol: a WebSocket with sub-protocol {SUBPROTOCOL}.",
         "security": [{"key": []}, {}],
         "responses": {
-            "101": {"description": "Hands shaken; `hello` comes next."},
+            "101": {"description": "Switching protocols; the client sends `hello`."},
             **_errors((Code.UNSUPPORTED_PROTOCOL, Code.TOO_MANY_CONNECTIONS)),
         },
     }
     return {"get": operation}
 
 
-def _operation(summary: str, content: Mapping[str, object]) -> Json:
-    described = {
-        media: entry if isinstance(entry, dict) and "schema" in entry else {"schema": entry}
-        for media, entry in content.items()
-    }
-    return {"summary": summary} | _with_errors(described)
+def _get(summary: str, content: Json, *codes: Code) -> Json:
+    ok: Json = {"description": "OK", "content": content}
+    return {"summary": summary, "responses": {"200": ok, **_errors((*_ALWAYS, *codes))}}
 
 
-def _with_errors(content: Mapping[str, object], *codes: Code) -> Json:
-    ok: Json = {"description": "Here it is.", "content": dict(content)}
-    return {"responses": {"200": ok, **_errors((*_ALWAYS, *codes))}}
+def _text(media: str) -> Json:
+    return {media: {"schema": _TEXT}}
 
 
 def _errors(codes: Iterable[Code]) -> Json:
@@ -209,22 +203,18 @@ def _errors(codes: Iterable[Code]) -> Json:
         by_status.setdefault(str(code.http), []).append(code.value)
     return {
         status: {
-            "description": "Refused: " + ", ".join(names) + ".",
-            "content": json_of(ref("Error")),
+            "description": "Error: " + ", ".join(names) + ".",
+            "content": json_of(ErrorBody),
         }
         for status, names in sorted(by_status.items())
     }
 
 
-def _query(name: str, sentence: str, schema: Json, content: Json | None = None) -> Json:
-    shape: Json = {"content": content} if content else {"schema": schema}
-    return {"name": name, "in": "query", "required": False, "description": sentence, **shape}
-
-
-_TABLE_NAME: Json = {
-    "name": "name",
-    "in": "path",
-    "required": True,
-    "description": "A table's name.",
-    "schema": TEXT | {"pattern": NAME_PATTERN},
-}
+def _query(name: str, description: str, schema: Json) -> Json:
+    return {
+        "name": name,
+        "in": "query",
+        "required": False,
+        "description": description,
+        "schema": schema,
+    }

@@ -1,1 +1,1 @@
-"""WebSocket: one session per connection, and the newest state of its windows on the way out."""
+"""The WebSocket endpoint: a session per connection; slow clients get only the newest state."""

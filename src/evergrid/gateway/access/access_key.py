@@ -1,0 +1,85 @@
+"""An access key: its name, its rights and its lifetime, but never its secret."""
+
+from __future__ import annotations
+
+import datetime
+import fnmatch
+import hashlib
+import secrets
+from typing import Protocol
+
+import msgspec
+
+from evergrid.protocol.codes import Code
+
+# Lets people and secret scanners recognise a key.
+PREFIX = "eg_"
+SECRET_BYTES = 32
+EVERY_TABLE = ("*",)
+
+
+class AccessKey(msgspec.Struct, frozen=True):
+    """A name with rights; `hash` is the SHA-256 of the secret."""
+
+    name: str
+    hash: str
+    tables: tuple[str, ...] = EVERY_TABLE
+    control: bool = False
+    created: datetime.datetime | None = None
+    expires: datetime.datetime | None = None
+
+    def may_read(self, table: str) -> bool:
+        return any(fnmatch.fnmatchcase(table, pattern) for pattern in self.tables)
+
+    def expired(self, now: datetime.datetime) -> bool:
+        return self.expires is not None and now >= self.expires
+
+
+class KeyProblem(msgspec.Struct, frozen=True):
+    """Why a secret is not accepted; `message` is for the client and does not repeat the secret."""
+
+    code: Code
+    message: str
+
+
+class KeyFinder(Protocol):
+    """Looks up keys; `current` is a key that was found before, with the rights it has now."""
+
+    def find(self, secret: str) -> AccessKey | KeyProblem: ...
+    def current(self, key: AccessKey) -> AccessKey | KeyProblem: ...
+
+
+def new_secret() -> str:
+    """A secret of 256 bits from the operating system's random source."""
+    return PREFIX + secrets.token_urlsafe(SECRET_BYTES)
+
+
+def make_key(
+    name: str,
+    *,
+    tables: tuple[str, ...] = EVERY_TABLE,
+    control: bool = False,
+    lifetime: datetime.timedelta | None = None,
+) -> tuple[AccessKey, str]:
+    """A new key and its secret, which is stored nowhere."""
+    secret = new_secret()
+    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    expires = None if lifetime is None else now + lifetime
+    key = AccessKey(
+        name=name,
+        hash=hashed(secret),
+        tables=tables,
+        control=control,
+        created=now,
+        expires=expires,
+    )
+    return key, secret
+
+
+def hashed(secret: str) -> str:
+    """The hash that the key file keeps of a secret.
+
+    One round is enough: salt and slow hashes protect passwords that people choose, and 256
+    random bits cannot be guessed.
+    """
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,276 @@
+"""The key file: names, hashes and rights of all access keys.
+
+It does not contain the secrets. Their hashes are of 256 random bits, which cannot be guessed, so
+a file that others can read reveals names and rights only: that is a warning. A file that others
+can write to would let them add keys: that is an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from evergrid.config.problems import Problems, quoted, suggestion
+from evergrid.config.section import Section
+from evergrid.config.values import BOOLEAN, Value
+from evergrid.config.yaml_tree import ListNode, ScalarNode, parse
+from evergrid.gateway.access.access_key import EVERY_TABLE, PREFIX, AccessKey, make_key
+from evergrid.model.errors import ConfigError
+
+LONGEST_NAME = 64
+KEY_MODE = 0o600
+
+_ENTRY = ("hash", "tables", "control", "created", "expires")
+_NAME = re.compile(rf"(?!{PREFIX})[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}")
+_HASH = re.compile(r"[0-9a-f]{64}")
+_PATTERN = re.compile(r"[A-Za-z0-9_*?]{1,100}")
+_HEADING = """\
+# The keys of Evergrid's gateway, by hash; `evergrid key` writes this file, and running
+# gateways reload it when it changes. Your own comments are lost when it is written.
+"""
+
+
+class KeyFile(msgspec.Struct, frozen=True):
+    """The contents of a key file; `warnings` are sentences for its owner."""
+
+    keys: tuple[AccessKey, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def _matching(pattern: re.Pattern[str], expected: str, remedy: str) -> Value[str]:
+    def read(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError
+        return text
+
+    return Value(read, expected, remedy, "")
+
+
+def _time(text: str) -> datetime.datetime:
+    time = datetime.datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise ValueError
+    try:
+        return time.astimezone(datetime.UTC)
+    except OverflowError as error:
+        raise ValueError from error
+
+
+NAME = _matching(
+    _NAME,
+    f"a key's name: letters, digits, dots, _ and -, at most {LONGEST_NAME}, not {PREFIX} first",
+    "Choose such a name.",
+)
+PATTERN = _matching(
+    _PATTERN,
+    "a table's name, in which * matches any letters and ? one",
+    "Write it as users_ui or users_*.",
+)
+_TIME = Value(
+    _time,
+    "a time with its zone such as 2026-01-31T00:00:00Z",
+    "Z is the zone of UTC.",
+    datetime.datetime.max.replace(tzinfo=datetime.UTC),
+)
+
+
+def read_keys(path: Path) -> KeyFile:
+    """The keys in the file at `path`; ConfigError with all reasons if one cannot be read."""
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            text = file.read().decode("utf-8-sig")
+    except OSError as error:
+        remedy = "Correct gateway.keys, or let this user read the file."
+        if isinstance(error, FileNotFoundError):
+            remedy = "Create a key: evergrid key create NAME."
+        reason = error.strerror or "no reason given"
+        what = f"the key file cannot be read: {reason}"
+        raise ConfigError(what, where=str(path), remedy=remedy) from None
+    except UnicodeDecodeError:
+        what = "the key file is not UTF-8 text"
+        raise ConfigError(what, where=str(path), remedy="Save it as UTF-8.") from None
+    return KeyFile(_read(text, str(path)), _warnings(path, mode))
+
+
+def _warnings(path: Path, mode: int) -> tuple[str, ...]:
+    remedy = f"chmod 600 {path}"
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        what = "insecure permissions: other users can write to the key file and add keys"
+        raise ConfigError(what, where=str(path), remedy=f"Restrict them: {remedy}")
+    if mode & stat.S_IROTH:
+        what = "insecure permissions: other users can read names and rights in the key file."
+        return (f"{path}: {what} Restrict them: {remedy}",)
+    return ()
+
+
+def _read(text: str, origin: str) -> tuple[AccessKey, ...]:
+    problems = Problems()
+    root = Section(parse(text, origin, problems), (), problems)
+    if "keys" not in root:
+        # Some editors leave an empty file for a moment while they save.
+        root.report("section 'keys' is missing", "Create a key: evergrid key create NAME.")
+    _report_unknown(root, ("keys",))
+    section = root.section("keys")
+    keys = tuple(_read_key(section.section(name), name) for name in section.names)
+    for name in section.names:
+        section.parse(name, name, NAME)
+    _report_duplicates(section, keys)
+    problems.raise_any()
+    return keys
+
+
+def _read_key(section: Section, name: str) -> AccessKey:
+    _report_unknown(section, _ENTRY)
+    return AccessKey(
+        name=name,
+        hash=_read_hash(section),
+        tables=_read_tables(section),
+        control=section.value("control", BOOLEAN, False),
+        created=section.value("created", _TIME) if "created" in section else None,
+        expires=section.value("expires", _TIME) if "expires" in section else None,
+    )
+
+
+def _read_hash(section: Section) -> str:
+    """The error never repeats the value, which may be the secret itself."""
+    node = section.node("hash")
+    if isinstance(node, ScalarNode) and _HASH.fullmatch(node.text):
+        return node.text
+    what = "expected the SHA-256 of a secret in 64 hex digits, lower case"
+    section.report(what, "Create keys with evergrid key create.", "hash")
+    return ""
+
+
+def _read_tables(section: Section) -> tuple[str, ...]:
+    node = section.node("tables")
+    if not isinstance(node, ListNode):
+        return (section.value("tables", PATTERN, "*"),)
+    listing = section.items("tables", node)
+    return tuple(listing.value(number, PATTERN) for number in listing.names)
+
+
+def _report_unknown(section: Section, known: Sequence[str]) -> None:
+    """A misspelled `expires` must not make a key that never expires."""
+    for name in section.names:
+        if name not in known:
+            remedy = suggestion(name, known, f"Known here: {', '.join(known)}.")
+            section.report(f"unknown key {quoted(name)}", remedy, name)
+
+
+def _report_duplicates(section: Section, keys: Sequence[AccessKey]) -> None:
+    owners: dict[str, str] = {}
+    for key in keys:
+        owner = owners.setdefault(key.hash, key.name)
+        if key.hash and owner != key.name:
+            what = f"duplicate secret: '{owner}' has the same"
+            section.section(key.name).report(what, "Create a secret for each key.", "hash")
+
+
+def create_key(
+    path: Path,
+    name: str,
+    *,
+    tables: tuple[str, ...] = EVERY_TABLE,
+    control: bool = False,
+    lifetime: datetime.timedelta | None = None,
+) -> tuple[AccessKey, str]:
+    """Make a key, add it to the file and return it with its secret, which is stored nowhere."""
+    key, secret = make_key(name, tables=tables, control=control, lifetime=lifetime)
+    add_key(path, key)
+    return key, secret
+
+
+def add_key(path: Path, key: AccessKey) -> None:
+    """Add `key` to the file, which is created if necessary; ConfigError if the name is taken."""
+    with _locked(path):
+        keys = read_keys(path).keys if path.exists() else ()
+        if any(key.name == other.name for other in keys):
+            raise ConfigError(
+                f"key '{key.name}' exists already",
+                where=str(path),
+                remedy=f"Choose another name, or remove it first: evergrid key remove {key.name}.",
+            )
+        _write(path, (*keys, key))
+
+
+def remove_key(path: Path, name: str) -> None:
+    """Remove the key of this name from the file; ConfigError if there is none."""
+    with _locked(path):
+        keys = read_keys(path).keys
+        left = tuple(key for key in keys if key.name != name)
+        if len(left) == len(keys):
+            listed = ", ".join(key.name for key in keys)
+            known = f"Known keys: {listed}." if keys else "There are no keys."
+            remedy = suggestion(name, [key.name for key in keys], known)
+            raise ConfigError(f"unknown key {quoted(name)}", where=str(path), remedy=remedy)
+        _write(path, left)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Lock the file against changes by other processes, so that none of them is lost.
+
+    The lock is on the directory, because each change replaces the file itself.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(directory)
+
+
+def _write(path: Path, keys: Sequence[AccessKey]) -> None:
+    """Replace the file atomically, readable for its owner only."""
+    document = {"keys": {key.name: _entry(key) for key in keys}}
+    text = _HEADING + yaml.safe_dump(document, sort_keys=False, width=100)
+    target = Path(os.path.realpath(path))
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                os.fchmod(file.fileno(), KEY_MODE)
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _entry(key: AccessKey) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "hash": key.hash,
+        "tables": list(key.tables),
+        "control": key.control,
+    }
+    for name, time in (("created", key.created), ("expires", key.expires)):
+        if time is not None:
+            entry[name] = time.isoformat(timespec="seconds")
+    return entry
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"the key file cannot be written: {error.strerror}",
+        where=str(path),
+        remedy="Set gateway.keys to a file in a directory that you may write to.",
+    )

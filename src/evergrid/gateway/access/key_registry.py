@@ -1,0 +1,129 @@
+"""The keys of a running gateway, reloaded when their file changes."""
+
+from __future__ import annotations
+
+import datetime
+import hmac
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from evergrid.config.problems import ConfigProblems
+from evergrid.gateway.access.access_key import AccessKey, KeyProblem, hashed
+from evergrid.gateway.access.file_stamp import file_stamp
+from evergrid.gateway.access.key_file import KeyFile, read_keys
+from evergrid.model.errors import ConfigError
+from evergrid.protocol.codes import Code
+
+CHECK_SECONDS = 1.0  # a removed key is rejected this soon, at the cost of one stat() a second
+
+_ASK = "Ask for a new one (evergrid key create NAME)."
+_UNKNOWN = KeyProblem(
+    Code.BAD_KEY,
+    f"authentication failed: unknown key. Check that all of it was copied. {_ASK}",
+)
+_REMOVED = KeyProblem(Code.BAD_KEY, f"authentication failed: this key was removed. {_ASK}")
+_KEPT = "Until then the keys read before stay valid."
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+class KeyRegistry:
+    """Finds keys by their secrets; ConfigError at the start if there are none.
+
+    If the file becomes invalid later, the last valid keys stay, and `report` is called once. A
+    valid file without keys is accepted: somebody has removed the last one on purpose.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        report: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime.datetime] = _now,
+    ) -> None:
+        self._path = path
+        self._report = report
+        self._clock = clock
+        self._now = now
+        self._stamp = file_stamp(path)
+        self._checked = clock()
+        self._reported: tuple[str, ...] = ()
+        self._by_name: dict[str, AccessKey] = {}
+        self._load(read_keys(path))
+        if not self._by_name:
+            raise ConfigError(
+                "the key file has no keys, so nobody could log in",
+                where=str(path),
+                remedy="Create one: evergrid key create NAME.",
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._by_name)
+
+    def find(self, secret: str) -> AccessKey | KeyProblem:
+        """The key with this secret.
+
+        Every hash is compared, each in constant time, so that the duration tells nothing about
+        the keys.
+        """
+        self._reload()
+        digest = hashed(secret)
+        found: AccessKey | None = None
+        for key in self._by_name.values():
+            if hmac.compare_digest(key.hash, digest):
+                found = key
+        return self._unless_expired(found) if found else _UNKNOWN
+
+    def current(self, key: AccessKey) -> AccessKey | KeyProblem:
+        """`key`, found before, with the rights it has now; a problem if it is no longer valid.
+
+        A key that was removed and created again under the same name is a different key.
+        """
+        self._reload()
+        now = self._by_name.get(key.name)
+        if now is None or not hmac.compare_digest(now.hash, key.hash):
+            return _REMOVED
+        return self._unless_expired(now)
+
+    def still_good(self, name: str) -> bool:
+        """Whether the key of this name is valid; `current` also sees a changed secret."""
+        self._reload()
+        key = self._by_name.get(name)
+        return key is not None and not key.expired(self._now())
+
+    def _unless_expired(self, key: AccessKey) -> AccessKey | KeyProblem:
+        if key.expires is None or not key.expired(self._now()):
+            return key
+        since = key.expires.isoformat(timespec="seconds")
+        return KeyProblem(Code.KEY_EXPIRED, f"key expired at {since}. {_ASK}")
+
+    def _reload(self) -> None:
+        now = self._clock()
+        if now - self._checked < CHECK_SECONDS:
+            return
+        self._checked = now
+        found = file_stamp(self._path)
+        if found == self._stamp:
+            return
+        # Noted before reading: a write during the read changes it again.
+        self._stamp = found
+        try:
+            self._load(read_keys(self._path))
+        except ConfigProblems as error:
+            self._report_new(tuple(f"{p.sentence()} {_KEPT}" for p in error.problems))
+        except ConfigError as error:
+            self._report_new((f"{error.sentence()} {_KEPT}",))
+
+    def _load(self, file: KeyFile) -> None:
+        self._by_name = {key.name: key for key in file.keys}
+        self._report_new(file.warnings)
+
+    def _report_new(self, sentences: tuple[str, ...]) -> None:
+        for sentence in sentences:
+            if sentence not in self._reported:
+                self._report(sentence)
+        self._reported = sentences

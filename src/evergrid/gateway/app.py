@@ -1,0 +1,122 @@
+"""The gateway's web application: all handlers and middleware, with the objects they share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+from aiohttp import web
+
+from evergrid.changelog.control import LARGEST_BYTES
+from evergrid.config.settings import Gateway
+from evergrid.gateway.access.access_key import KeyFinder
+from evergrid.gateway.access.auth_middleware import REST, AuthMiddleware, Handler, Log
+from evergrid.gateway.access.limits import ConnectionCounter, SlotCounter
+from evergrid.gateway.access.origin_policy import OriginPolicy
+from evergrid.gateway.access.traffic_counters import TrafficCounters
+from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
+from evergrid.gateway.http.api import Api
+from evergrid.gateway.http.assets import CLIENT, Assets
+from evergrid.gateway.http.control_endpoint import ControlEndpoint, ControlTopic
+from evergrid.gateway.http.loop_delay import LoopDelays
+from evergrid.gateway.http.metrics import MetricsSnapshot
+from evergrid.gateway.http.openapi import openapi_document
+from evergrid.gateway.http.row_downloads import RowDownloads
+from evergrid.gateway.http.web_page import WebPage
+from evergrid.gateway.live.connection_set import ConnectionSet
+from evergrid.gateway.live.delivery_router import DeliveryRouter
+from evergrid.gateway.live.live_endpoint import LiveEndpoint
+from evergrid.gateway.live.session_context import SessionContext
+from evergrid.protocol.messages import PATH
+from evergrid.version import __version__
+
+CONTROL = "/api/control"  # the only path that accepts POST
+
+_subscriber_ids = itertools.count(1)  # of the whole process: no id is used twice
+
+
+class GatewayApp:
+    """Makes the aiohttp application; `connections` are its WebSockets."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        port: int,
+        engine: TableEngine,
+        keys: KeyFinder,
+        control: ControlTopic,
+        assets: Assets,
+        log: Log,
+    ) -> None:
+        self._engine = engine
+        self._counters = TrafficCounters()
+        self.delays = LoopDelays()
+        self.connections = ConnectionSet()
+        self.router = DeliveryRouter()
+        self._slots = ConnectionCounter(gateway.limits)
+        self._exports = SlotCounter(gateway.limits.exports)
+        self._auth = AuthMiddleware(OriginPolicy(gateway, port), keys, self._counters, log)
+        context = SessionContext(
+            instance=engine.instance,
+            server=__version__,
+            limits=gateway.limits,
+            keys=keys,
+            next_subscriber=lambda: next(_subscriber_ids),
+        )
+        self._live = LiveEndpoint(
+            context, engine, self.router, self._slots, self.connections, self._counters
+        )
+        downloads = RowDownloads(engine, self._exports, gateway.limits.window_rows, self._counters)
+        self._page = WebPage(assets)
+        self._api = Api(engine, downloads, openapi_document(__version__), self._snapshot)
+        self._control = ControlEndpoint(engine, control, self._counters, log)
+
+    def application(self, on_request: Callable[[web.Request], None]) -> web.Application:
+        """The application; `on_request` is called with each request before anything else."""
+
+        @web.middleware
+        async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+            on_request(request)
+            return await self._auth.handle(request, handler)
+
+        application = web.Application(middlewares=[middleware], client_max_size=LARGEST_BYTES)
+        application.on_response_prepare.append(self._auth.add_headers)
+        for path, handler in self.routes().items():
+            application.router.add_get(path, handler)
+        application.router.add_post(CONTROL, self._control.send)
+        application.router.add_get(REST, self._page.file_or_view)
+        return application
+
+    def routes(self) -> dict[str, Handler]:
+        """All routes but those of the web app's files and views."""
+        return {
+            "/": self._page.page,
+            CLIENT: self._page.client,
+            "/livez": self._api.liveness,
+            "/readyz": self._api.readiness,
+            "/metrics": self._api.metrics,
+            "/openapi.json": self._api.openapi,
+            CONTROL: self._control.choices,
+            "/api/pipeline": self._api.pipeline,
+            "/api/tables": self._api.tables,
+            "/api/tables/{name}": self._api.table,
+            "/api/tables/{name}/rows": self._api.rows,
+            PATH: self._live.handle,
+        }
+
+    def close(self) -> None:
+        self.router.close()
+        self._control.close()
+
+    def _snapshot(self, tables: Sequence[TableInfo]) -> MetricsSnapshot:
+        return MetricsSnapshot(
+            version=__version__,
+            instance=self._engine.instance,
+            tables=tables,
+            load=self._engine.load(),
+            counters=self._counters,
+            delays=self.delays,
+            connections=self._slots.connections,
+            anonymous=self._slots.anonymous,
+            exports=self._exports.taken,
+        )

@@ -1,0 +1,114 @@
+"""Reads the changelogs, parses their records and passes them on; runs in the feed's thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import TypeAlias
+
+import msgspec
+import pyarrow as pa
+
+from evergrid.changelog.batches import RowReader
+from evergrid.changelog.feed import Arrivals, Feed, Followed, Key, News, Reached
+from evergrid.changelog.manifest import Manifest
+from evergrid.changelog.reader import Record
+
+_READ_SECONDS = 0.1
+_FEW_RECORDS = 500
+_COLLECT_SECONDS = 0.01
+
+# Rows to upsert, or ids to delete, in the order of the changelog.
+Segment: TypeAlias = pa.RecordBatch | Sequence[str]
+
+
+class FeedState(msgspec.Struct, frozen=True):
+    """The changelogs that are followed, how far each is read, and why Kafka is down, if it is."""
+
+    followed: Sequence[Followed] = ()
+    reached: Mapping[Key, Reached] = {}
+    manifest: Manifest = Manifest()
+    down: str = ""
+
+
+class ChangelogFollower:
+    """Calls `apply` with each changelog's changes in order, `update` when the feed's state changes.
+
+    `update` announces a changelog before its first changes.
+    """
+
+    def __init__(
+        self,
+        feed: Feed,
+        apply: Callable[[Key, Sequence[Segment]], None],
+        update: Callable[[FeedState], None],
+        log: Callable[[str], None],
+    ) -> None:
+        self._feed = feed
+        self._apply = apply
+        self._update = update
+        self._log = log
+        self._readers: dict[Key, RowReader] = {}
+        self._last = FeedState()
+        self._logged_down = ""
+
+    def run(self, stopping: threading.Event) -> None:
+        try:
+            while not stopping.is_set():
+                news = self._feed.read(_READ_SECONDS)
+                self._take(news)
+                if 0 < sum(len(arrivals.records) for arrivals in news.arrivals) < _FEW_RECORDS:
+                    # Collect small arrivals for 10 ms: one larger batch costs less than many.
+                    stopping.wait(_COLLECT_SECONDS)
+        finally:
+            self._feed.close()
+
+    def _take(self, news: News) -> None:
+        now = FeedState(
+            followed=news.followed, reached=news.reached, manifest=news.manifest, down=news.down
+        )
+        if now.followed != self._last.followed:
+            self._readers = {
+                one.key: self._readers.get(one.key) or RowReader(one.target.table)
+                for one in now.followed
+            }
+            # Without `reached`: the changes that it counts are passed on below.
+            self._update(msgspec.structs.replace(now, reached={}))
+        for arrivals in news.arrivals:
+            self._pass_on(arrivals)
+        if now != self._last:
+            self._update(now)
+        self._last = now
+        if news.down != self._logged_down:
+            self._logged_down = news.down
+            self._log(f"{news.down} Going on when it is back." if news.down else "Kafka is back.")
+
+    def _pass_on(self, arrivals: Arrivals) -> None:
+        reader = self._readers.get(arrivals.key)
+        if reader is None:
+            return  # no longer followed
+        made, bad = segments(arrivals.records, reader)
+        for record in bad:
+            self._log(
+                f"Bad record in {record.topic}, partition {record.partition}, offset "
+                f"{record.offset}: not a row of this table. It is skipped."
+            )
+        self._apply(arrivals.key, made)
+
+
+def segments(records: Sequence[Record], reader: RowReader) -> tuple[list[Segment], list[Record]]:
+    """Segments in the order of the records, and the records that are not rows of this table."""
+    made: list[Segment] = []
+    bad: list[Record] = []
+    for is_delete, group in groupby(records, key=lambda record: record.value is None):
+        run = list(group)
+        if is_delete:
+            made.append(
+                [record.key.decode(errors="replace") for record in run if record.key is not None]
+            )
+            continue
+        rows, wrong = reader.read([record.value for record in run if record.value is not None])
+        made.append(rows)
+        bad += [run[i] for i in wrong]
+    return made, bad

@@ -1,0 +1,78 @@
+"""What the engine's thread passes to the event loop: new states of windows and of their tables.
+
+A subscriber id is the gateway's own number for one subscription and is never used twice, so a
+late delivery for a subscription that has ended finds no recipient and is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from evergrid.protocol.codes import Code
+from evergrid.protocol.messages import WindowState
+from evergrid.views.query import Window
+
+SubscriberId = int
+
+
+class Publication(Protocol):
+    """The rows of one window at one moment, as frames without their first four bytes.
+
+    `difference` leads from the publication with sequence `base` to this one; it is None when a
+    full window is smaller or there was no publication before. `full()` is encoded on first use
+    and then shared.
+    """
+
+    @property
+    def window(self) -> Window: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def base(self) -> int: ...
+    @property
+    def difference(self) -> bytes | None: ...
+    def full(self) -> bytes: ...
+
+
+class Published(msgspec.Struct, frozen=True):
+    """The newest publication of a window, for all its subscribers."""
+
+    subscribers: Sequence[SubscriberId]
+    publication: Publication
+
+
+class Resumed(msgspec.Struct, frozen=True):
+    """The newest publication, for a client that has publication `sequence` from before."""
+
+    subscriber: SubscriberId
+    publication: Publication
+    sequence: int
+
+
+class StateChanged(msgspec.Struct, frozen=True):
+    """The new state of a subscriber's window."""
+
+    subscriber: SubscriberId
+    state: WindowState
+
+
+class Rejected(msgspec.Struct, frozen=True):
+    """The subscription cannot be served; its id is no longer valid."""
+
+    subscriber: SubscriberId
+    code: Code
+    message: str
+
+
+Delivery = Published | Resumed | StateChanged | Rejected
+
+
+class Deliver(Protocol):
+    """Takes deliveries on the event loop; calls `done` when all recipients had a turn to send."""
+
+    def __call__(
+        self, deliveries: Sequence[Delivery], done: Callable[[], None] | None = None
+    ) -> None: ...

@@ -1,0 +1,78 @@
+"""The rows of a window at one moment, as frames that are encoded once for all subscribers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from evergrid.model.table import Column
+from evergrid.protocol.frames import ID_COLUMN, Description, Header, Kind, encode_shared
+from evergrid.store.growing import Slots
+from evergrid.store.table import TableStore
+from evergrid.views.difference import Difference
+from evergrid.views.query import Window
+
+_END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+
+def record_batch(store: TableStore, slots: Slots, names: Sequence[str]) -> pa.RecordBatch:
+    """The current rows at these slots, with their ids."""
+    ids = pa.array(store.row_ids(slots), pa.string())
+    return pa.RecordBatch.from_arrays([ids, *store.take(slots, names)], [ID_COLUMN, *names])
+
+
+def apply_difference(
+    before: pa.RecordBatch, sent: pa.RecordBatch, change: Difference
+) -> pa.RecordBatch:
+    """The window after `change`: kept rows come from `before`, the others from `sent`."""
+    if not sent.num_rows and change.parts == ((0, before.num_rows),):
+        return before
+    source = change.source.copy()
+    source[change.sent] = before.num_rows + np.arange(sent.num_rows)
+    return pa.concat_batches([before, sent]).take(pa.array(source))
+
+
+class WindowPublication:
+    """An immutable publication of a window."""
+
+    def __init__(
+        self,
+        window: Window,
+        header: Header,
+        columns: tuple[Column, ...],
+        rows: pa.RecordBatch,
+        change: Difference | None,
+        sent: pa.RecordBatch | None,
+    ) -> None:
+        self.window = window
+        self.header = header
+        self._columns = columns
+        self.rows = rows
+        self._full: bytes | None = None
+        self._lock = threading.Lock()
+        self.difference: bytes | None = None
+        if change is not None and sent is not None:
+            body = sent.serialize().to_pybytes() + _END_OF_STREAM
+            self.difference = encode_shared(header, Description(parts=change.parts), body)
+
+    @property
+    def sequence(self) -> int:
+        return self.header.sequence
+
+    @property
+    def base(self) -> int:
+        return self.header.base
+
+    def full(self) -> bytes:
+        """The full window, encoded on first use; any thread may ask."""
+        with self._lock:
+            if self._full is None:
+                whole = msgspec.structs.replace(self.header, kind=Kind.FULL, base=0)
+                schema = self.rows.schema.serialize().to_pybytes()
+                body = schema + self.rows.serialize().to_pybytes() + _END_OF_STREAM
+                self._full = encode_shared(whole, Description(columns=self._columns), body)
+            return self._full

@@ -1,0 +1,156 @@
+"""One view with its windows, which follows its table from generation to generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from evergrid.gateway.engine.deliveries import SubscriberId
+from evergrid.gateway.engine.publication import WindowPublication
+from evergrid.gateway.engine.shared_window import Moment, SharedWindow
+from evergrid.model.errors import BrokenPromise
+from evergrid.protocol.messages import WindowState
+from evergrid.store.growing import Slots
+from evergrid.store.rows import Rows
+from evergrid.store.table import TableStore
+from evergrid.views.query import Filter, OrderBy, Query, Window
+from evergrid.views.view import View
+
+
+class ViewKey(msgspec.Struct, frozen=True):
+    """Queries with equal keys share a view; the columns that they select may differ."""
+
+    table: str
+    filter: Filter | None
+    search: str
+    order: tuple[OrderBy, ...]
+
+    @classmethod
+    def of(cls, query: Query) -> ViewKey:
+        return cls(
+            table=query.table,
+            filter=query.filter,
+            search=" ".join(query.search.split()),
+            order=query.order,
+        )
+
+
+WindowKey = tuple[tuple[str, ...], Window]
+
+
+class _StoreView(msgspec.Struct, frozen=True):
+    """The view over one store, which belongs to one generation."""
+
+    store: TableStore
+    generation: int
+    view: View
+
+
+class SharedView:
+    """Shows the view of the table's current store while the view of the next one is built.
+
+    `error` is set while the current table cannot answer this view's query.
+    """
+
+    def __init__(self, key: ViewKey) -> None:
+        self.key = key
+        self.windows: dict[WindowKey, SharedWindow] = {}
+        self.idle_since: float | None = None
+        self.dirty = False
+        self.due = 0.0
+        self.error: WindowState | None = None
+        self._shown: _StoreView | None = None
+        self._next: _StoreView | None = None
+
+    @property
+    def is_shown(self) -> bool:
+        return self._shown is not None
+
+    @property
+    def is_building(self) -> bool:
+        return self._next is not None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no view, neither shown nor being built."""
+        return self._shown is None and self._next is None
+
+    def subscribers(self) -> list[SubscriberId]:
+        """The subscribers of all its windows."""
+        return [one for window in self.windows.values() for one in window.subscribers]
+
+    def shows(self, store: TableStore) -> bool:
+        return self._shown is not None and self._shown.store is store
+
+    def is_outdated(self, window: SharedWindow) -> bool:
+        """Whether the window's newest publication is of an earlier store, or was dropped."""
+        if self._shown is None:
+            return False
+        return window.publication is None or window.shows_other_store(self._shown.store)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(one.view.nbytes for one in self._store_views())
+
+    def rebase(self, store: TableStore, generation: int) -> None:
+        """Build the view over another store; what is shown stays until that is complete.
+
+        If generations share this very store, its view stays and only the generation's number
+        changes: the windows are published in full once more.
+        """
+        if self._shown is not None and self._shown.store is store:
+            self._shown = msgspec.structs.replace(self._shown, generation=generation)
+            self._next = None
+            self.dirty, self.due = True, 0.0
+            for window in self.windows.values():
+                window.forget()
+        elif self._next is not None and self._next.store is store:
+            self._next = msgspec.structs.replace(self._next, generation=generation)
+        else:
+            view = View(store, self.key.filter, self.key.search, self.key.order)
+            self._next = _StoreView(store, generation, view)
+        self.error = None
+
+    def clear(self, error: WindowState | None = None) -> None:
+        """Show nothing any more; `error` says why, if the table itself still exists."""
+        self._shown = self._next = None
+        self.error = error
+        for window in self.windows.values():
+            window.forget()
+
+    def build(self) -> bool:
+        """Build another piece of the next view; whether it is complete and shown now."""
+        coming = self._next
+        if coming is None:
+            return False
+        if not coming.view.complete:
+            coming.view.grow()
+        if not coming.view.complete:
+            return False
+        self._shown, self._next = coming, None
+        self.dirty, self.due = True, 0.0
+        for window in self.windows.values():
+            if not window.subscribers:
+                window.forget()  # or it would keep the old store in memory while it lingers
+        return True
+
+    def update(self, store: TableStore, changed: Rows, removed: Slots) -> None:
+        for one in self._store_views():
+            if one.store is store:
+                one.view.update(changed, removed)
+                self.dirty = self.dirty or one is self._shown
+
+    def publish(self, window: SharedWindow, moment: Moment) -> WindowPublication | None:
+        """A new publication of the window, if it has changed."""
+        shown = self._shown
+        if shown is None:
+            raise BrokenPromise("a view was asked for rows before it was built")
+        while not shown.view.complete:
+            shown.view.grow()
+        return window.refresh(shown.store, shown.view, shown.generation, moment)
+
+    def _store_views(self) -> Iterator[_StoreView]:
+        for one in (self._shown, self._next):
+            if one is not None:
+                yield one

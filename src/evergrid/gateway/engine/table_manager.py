@@ -1,0 +1,308 @@
+"""Manages the tables: applies changes to their stores, and shows complete ones on the hub.
+
+The manifest says which changelog belongs to each table name. The hub shows that changelog's
+store as soon as it is completely loaded; until then it keeps showing the previous one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evergrid.changelog.feed import Followed, Key
+from evergrid.changelog.manifest import OLD_SECONDS, Gap
+from evergrid.gateway.engine.change_rate import ChangeRate
+from evergrid.gateway.engine.changelog_follower import FeedState, Segment
+from evergrid.gateway.engine.gap_text import gap_log_line, gap_warning
+from evergrid.gateway.engine.hub import Hub, no_such_table
+from evergrid.gateway.engine.pipeline_health import PipelineInfo, pipeline_info, until_back
+from evergrid.gateway.engine.table_engine import TableInfo
+from evergrid.model.generation import State
+from evergrid.protocol.messages import Live, WindowState
+from evergrid.store.table import TableStore
+
+# A pipeline writes a heartbeat every 5 seconds.
+_HEARTBEAT_SECONDS = 20.0
+# By another machine's clock, so the bound is wide; a running pipeline beats within the grace.
+_HEARTBEAT_AGE_SECONDS = 120.0
+_HEARTBEAT_GRACE_SECONDS = 6.0
+
+
+class _LoadedTable(msgspec.Struct):
+    """The table of one changelog."""
+
+    store: TableStore
+    rate: ChangeRate
+    changes: int = 0
+    newest_message: int = 0
+    lag_seconds: float = 0.0
+
+    def note_times(self, batch: pa.RecordBatch) -> None:
+        """Note the newest message: a joined row is as new as the newest of its messages."""
+        for name in self.store.table.times:
+            newest = pc.max(batch.column(name)).cast(pa.int64()).as_py()
+            self.newest_message = max(self.newest_message, newest or 0)
+
+
+class _Shown(msgspec.Struct, frozen=True):
+    """The changelog that is shown under a name, and its generation."""
+
+    key: Key
+    generation: int
+
+
+class TableManager:
+    """All stores, and which of them is shown under which name.
+
+    `fresh_at` is when everything was last known to be up to date, in microseconds.
+    """
+
+    def __init__(self, hub: Hub, table_bytes: int) -> None:
+        self._hub = hub
+        self._table_bytes = table_bytes
+        self._loaded: dict[Key, _LoadedTable] = {}
+        self._shown: dict[str, _Shown] = {}
+        self._feed = FeedState()
+        self.fresh_at = 0
+        self._heartbeat_at = time.monotonic()
+        self._logged_gaps: set[tuple[str, str]] = set()  # changelog topic and reason
+        self.rows_applied = 0
+        self.log_lines: list[str] = []
+
+    @property
+    def ready(self) -> bool:
+        """Whether a generation is current and every table is shown, if only in the previous
+        generation's version; then its state says so."""
+        is_current = self._feed.manifest.current_generation is not None
+        return is_current and self._targets().keys() <= self._shown.keys()
+
+    @property
+    def message(self) -> str:
+        """What it is waiting for, in a sentence, or that all tables are loaded."""
+        if self.ready:
+            return "All tables are loaded."
+        if self._feed.down:
+            return until_back(self._feed.down)
+        if self._feed.manifest.current_generation is None:
+            return "There are no tables yet: waiting for a pipeline."
+        states = [self._state(name) for name in self._feed.manifest.tables()]
+        return _loading(sum(one.done for one in states), sum(one.total for one in states))
+
+    def update(self, feed: FeedState) -> None:
+        """Follow the feed: start loading, show or drop tables, and report their states."""
+        if feed.manifest.pulse != self._feed.manifest.pulse:
+            self._heartbeat_at = time.monotonic()
+        self._feed = feed
+        self._start_loading(feed.followed)
+        self._show_complete()
+        self._drop_unused()
+        self.report_states()
+
+    def report_states(self) -> None:
+        """Report the tables' states; they change with time too."""
+        if not self._stale_reason():
+            self.fresh_at = time.time_ns() // 1000
+        tables = self._feed.manifest.tables()
+        for name in {*self._shown, *tables, *self._hub.missing_tables()}:
+            self._hub.set_state(name, self._state(name))
+        self._log_gaps()
+
+    def apply(self, key: Key, segments: Sequence[Segment]) -> None:
+        """Apply changes of one changelog to its table."""
+        loaded = self._loaded.get(key)
+        if loaded is None:
+            return
+        for segment in segments:
+            self._hub.tick += 1
+            if isinstance(segment, pa.RecordBatch):
+                applied = loaded.store.upsert(segment, self._hub.tick)
+                loaded.changes += segment.num_rows
+                loaded.note_times(segment)
+                self.rows_applied += segment.num_rows
+            else:
+                applied = loaded.store.delete(segment)
+                loaded.changes += len(segment)
+            self._hub.update(loaded.store, applied)
+        self._expire(loaded)
+        wall = time.time_ns() // 1000
+        loaded.lag_seconds = max(0.0, (wall - loaded.newest_message) / 1e6)
+        loaded.rate.count(loaded.changes)
+
+    def expire(self) -> None:
+        """Drop rows that are older than their table's retention."""
+        for loaded in self._loaded.values():
+            self._expire(loaded)
+            loaded.rate.count(loaded.changes)
+
+    def store(self, name: str) -> TableStore | None:
+        shown = self._shown.get(name)
+        return None if shown is None else self._loaded[shown.key].store
+
+    def tables(self) -> list[TableInfo]:
+        """Every table that the manifest names or the hub shows, by name."""
+        names = sorted({*self._shown, *self._feed.manifest.tables()})
+        return [self._info(name) for name in names]
+
+    def pipeline(self) -> PipelineInfo:
+        """The health of the pipeline that writes the tables."""
+        feed = self._feed
+        return pipeline_info(feed.manifest, feed.down, self._stale_reason())
+
+    def _expire(self, loaded: _LoadedTable) -> None:
+        self._hub.tick += 1
+        applied = loaded.store.expire(time.time_ns() // 1000)
+        self._hub.update(loaded.store, applied)
+
+    def _targets(self) -> dict[str, Followed]:
+        """The changelog that belongs to each table name now."""
+        tables = self._feed.manifest.tables()
+        return {
+            followed.target.table.name: followed
+            for followed in self._feed.followed
+            if tables.get(followed.target.table.name, followed.target).topic == followed.key.topic
+            and followed.target.table.name in tables
+        }
+
+    def _start_loading(self, followed: Sequence[Followed]) -> None:
+        for one in followed:
+            if one.key not in self._loaded:
+                store = TableStore(one.target.table, max_bytes=self._table_bytes)
+                self._loaded[one.key] = _LoadedTable(store, ChangeRate())
+
+    def _show_complete(self) -> None:
+        """Show what is complete. A table that generations share is shown already: it gets the
+        current generation's number when it has all that this generation had at `ready`."""
+        for name, followed in self._targets().items():
+            reached = self._feed.reached.get(followed.key)
+            shown = _Shown(followed.key, followed.generation)
+            if self._shown.get(name) != shown and reached and reached.complete:
+                self._shown[name] = shown
+                self._hub.show_table(name, self._loaded[followed.key].store, followed.generation)
+
+    def _drop_unused(self) -> None:
+        """Drop tables that the manifest no longer names, and stores neither shown nor followed."""
+        feed = self._feed
+        if not feed.down:
+            for name in self._shown.keys() - feed.manifest.tables().keys():
+                del self._shown[name]
+                self._hub.remove_table(name)
+                self._hub.set_state(name, no_such_table(name))
+        needed = {shown.key for shown in self._shown.values()}
+        needed |= {followed.key for followed in feed.followed}
+        for key in self._loaded.keys() - needed:
+            del self._loaded[key]
+
+    def _state(self, name: str) -> WindowState:
+        feed = self._feed
+        if name in self._shown:
+            state = self._freshness(name)
+            sentences = (state.message, gap_warning(self._gaps(name)))
+            return msgspec.structs.replace(state, message=" ".join(filter(None, sentences)))
+        if name not in feed.manifest.tables():
+            down = WindowState(Live.WAITING, until_back(feed.down))
+            return down if feed.down else no_such_table(name)
+        target = self._targets().get(name)
+        reached = feed.reached.get(target.key) if target else None
+        if reached is None:
+            return WindowState(Live.LOADING, feed.down or "The table is about to be loaded.")
+        text = feed.down or _loading(reached.done, reached.total)
+        return WindowState(Live.LOADING, text, done=reached.done, total=reached.total)
+
+    def _freshness(self, name: str) -> WindowState:
+        """The state of a table that is shown: live, or stale for one of three reasons."""
+        if reason := self._stale_reason():
+            return WindowState(Live.STALE, until_back(reason), self.fresh_at)
+        manifest = self._feed.manifest
+        if manifest.behind.covers(name) and name not in manifest.system:
+            return WindowState(Live.STALE, manifest.behind.why, manifest.behind.since)
+        return self._outdated(name) or WindowState(Live.LIVE, "")
+
+    def _gaps(self, name: str) -> tuple[Gap, ...]:
+        """The gaps of the changelog that is shown under this name."""
+        shown = self._shown.get(name)
+        gaps = self._feed.manifest.gaps.topics
+        return gaps.get(shown.key.topic, ()) if shown else ()
+
+    def _log_gaps(self) -> None:
+        """Log each reason once per changelog, not once per message."""
+        manifest = self._feed.manifest
+        self._logged_gaps = {one for one in self._logged_gaps if one[0] in manifest.gaps.topics}
+        for name, shown in self._shown.items():
+            for gap in self._gaps(name):
+                if (one := (shown.key.topic, gap.reason)) not in self._logged_gaps:
+                    self._logged_gaps.add(one)
+                    self.log_lines.append(gap_log_line(name, self._join_of(name), gap))
+
+    def _join_of(self, name: str) -> str:
+        generation = self._feed.manifest.generations.get(self._shown[name].generation)
+        joins = generation.joins.values() if generation else ()
+        return next((join.name for join in joins if join.table == name), "<name>")
+
+    def _outdated(self, name: str) -> WindowState | None:
+        """The state of a previous generation's table while the current one's is loaded, or None.
+
+        The previous one is no longer written; or both generations share it, and it lacks what
+        the current one had at `ready`.
+        """
+        manifest = self._feed.manifest
+        shown = self._shown[name].generation
+        current = manifest.current_generation
+        if not shown or current is None or shown == current.number:
+            return None
+        before = manifest.generations.get(shown)
+        since = current.times.current
+        if before is not None and before.state is State.FAILED:
+            since = before.times.ended
+        if time.time_ns() // 1000 - since < OLD_SECONDS * 1e6:
+            return None
+        return WindowState(Live.STALE, f"Generation {current.number} is being loaded.", since)
+
+    def _stale_reason(self) -> str:
+        """Why all tables may be stale, in a sentence; empty when they are fresh."""
+        feed = self._feed
+        if feed.down:
+            return feed.down
+        pulse = feed.manifest.pulse
+        if not pulse:
+            return ""  # whatever wrote this manifest has no heartbeat
+        silent = time.monotonic() - self._heartbeat_at
+        age = time.time() - pulse / 1e6
+        is_old = age > _HEARTBEAT_AGE_SECONDS and silent > _HEARTBEAT_GRACE_SECONDS
+        return "The pipeline does not run." if silent > _HEARTBEAT_SECONDS or is_old else ""
+
+    def _info(self, name: str) -> TableInfo:
+        state = self._state(name)
+        shown = self._shown.get(name)
+        if shown is None and (target := self._targets().get(name)):
+            shown = _Shown(target.key, target.generation)
+        loaded = self._loaded.get(shown.key) if shown else None
+        table = self._feed.manifest.tables().get(name)
+        schema = loaded.store.table if loaded else table.table if table else None
+        return TableInfo(
+            name=name,
+            state=state.state,
+            message=state.message,
+            columns=schema.columns if schema else (),
+            generation=shown.generation if shown and loaded else 0,
+            rows=len(loaded.store) if loaded else 0,
+            bytes=loaded.store.nbytes if loaded else 0,
+            max_rows=(schema.retention.rows or 0) if schema else 0,
+            max_bytes=self._table_bytes,
+            changes=loaded.changes if loaded else 0,
+            changes_per_second=loaded.rate.per_second if loaded else 0.0,
+            newest=loaded.store.newest if loaded else 0,
+            lag_seconds=loaded.lag_seconds if loaded else 0.0,
+            since=state.since,
+            views=self._hub.view_count(name),
+            done=state.done,
+            total=state.total,
+            gaps=self._gaps(name),
+        )
+
+
+def _loading(done: int, total: int) -> str:
+    return f"Loading: {done:,} of {total:,} changes."

@@ -1,0 +1,283 @@
+"""The engine: tables and views in threads of their own, so that the event loop never waits.
+
+Data flows through three threads in one direction: the feed's thread reads and parses changes,
+the engine's thread applies them and updates the views, the event loop sends. The loop gives the
+engine jobs and gets results and deliveries back as callbacks. One batch of publications is under
+way at a time: what changes while the loop sends it goes into the next batch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import secrets
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import NoReturn, TypeVar
+
+import pyarrow as pa
+
+from evergrid.changelog.feed import Feed, Key
+from evergrid.config.settings import Settings
+from evergrid.gateway.engine.changelog_follower import ChangelogFollower, FeedState, Segment
+from evergrid.gateway.engine.deliveries import Deliver, Delivery, SubscriberId
+from evergrid.gateway.engine.export import Export
+from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.pipeline_health import PipelineInfo
+from evergrid.gateway.engine.shared_window import Moment
+from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
+from evergrid.gateway.engine.table_manager import TableManager
+from evergrid.protocol.messages import Resume
+from evergrid.views.query import Query, Window
+
+Log = Callable[[str], None]
+Answer = TypeVar("Answer")
+
+_IDLE_SECONDS = 0.5
+_HOUSEKEEPING_SECONDS = 1.0
+_BUSY_SECONDS = 0.02  # of jobs in a row before changes are published
+_QUEUED_BATCHES = 8  # from the feed, that the engine has not applied yet
+
+
+class ThreadedEngine:
+    """A `TableEngine` that follows the changelogs in Kafka."""
+
+    def __init__(self, settings: Settings, log: Log) -> None:
+        gateway = settings.gateway
+        self.instance = secrets.token_hex(8)
+        self._log = log
+        feed = Feed(settings.kafka.internal, settings.internal_topics.prefix, log)
+        self._follower = ChangelogFollower(feed, self._enqueue_changes, self._enqueue_state, log)
+        limits = HubLimits(
+            frame_seconds=gateway.frame_interval_ms / 1000,
+            linger_seconds=gateway.linger_seconds,
+            max_views=gateway.limits.views,
+        )
+        self._hub = Hub(limits)
+        self._manager = TableManager(self._hub, gateway.table_bytes)
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._queue_slots = threading.Semaphore(_QUEUED_BATCHES)
+        self._stopping = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._deliver: Deliver | None = None
+        self._threads: list[threading.Thread] = []
+        self._in_flight = 0  # batches of deliveries that the loop has not finished sending
+        self._sent_at = 0.0
+        self._not_before = 0.0
+        self._next_housekeeping = 0.0
+        self._view_seconds = 0.0
+        self._failed = asyncio.Event()
+        self.failure: Exception | None = None
+
+    # Called on the event loop
+
+    def start(self, deliver: Deliver) -> None:
+        """Start both threads; `deliver` is called on the running loop."""
+        self._loop = asyncio.get_running_loop()
+        self._deliver = deliver
+        for name, run in (("evergrid-feed", self._run_feed), ("evergrid-engine", self._run)):
+            thread = threading.Thread(target=run, name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def open(
+        self, subscriber: SubscriberId, query: Query, window: Window, resume: Resume | None
+    ) -> None:
+        again = resume is not None
+        known = resume.sequence if resume and resume.instance == self.instance else None
+        self._jobs.put(
+            lambda: self._hub.open(subscriber, query, window, known, self._moment(), again=again)
+        )
+
+    def move(self, subscriber: SubscriberId, window: Window) -> None:
+        self._jobs.put(lambda: self._hub.move(subscriber, window, self._moment()))
+
+    def close(self, subscriber: SubscriberId) -> None:
+        self._jobs.put(lambda: self._hub.close(subscriber, time.monotonic()))
+
+    async def tables(self) -> Sequence[TableInfo]:
+        """All tables, by name."""
+        return await self._ask(self._manager.tables)
+
+    async def pipeline(self) -> PipelineInfo:
+        """The health of the pipeline that writes the tables, and its generations."""
+        return await self._ask(self._manager.pipeline)
+
+    async def export(self, query: Query, window: Window | None) -> AsyncIterator[pa.RecordBatch]:
+        """Rows in batches, the first one empty; LookupError if there is no such table."""
+        export = await self._ask(lambda: self._start_export(query, window))
+        try:
+            while not export.prepared:
+                await self._ask(export.prepare)
+            while (batch := await self._ask(export.step)) is not None:
+                yield batch
+        finally:
+            self._jobs.put(lambda: self._hub.exports.remove(export))
+
+    def load(self) -> EngineLoad:
+        counts = self._hub.counts()
+        return EngineLoad(
+            views=counts.views,
+            windows=counts.windows,
+            subscribers=counts.subscribers,
+            view_seconds=self._view_seconds,
+            publications=counts.publications,
+            rows_applied=self._manager.rows_applied,
+            ready=self._manager.ready,
+            message=self._manager.message,
+        )
+
+    async def failed(self) -> NoReturn:
+        """Wait until a thread fails, which is a bug, and raise its error."""
+        await self._failed.wait()
+        assert self.failure is not None
+        raise self.failure
+
+    async def stop(self) -> None:
+        """End both threads."""
+        self._stopping.set()
+        self._jobs.put(None)
+        self._queue_slots.release()
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
+
+    async def _ask(self, job: Callable[[], Answer]) -> Answer:
+        """Do the job in the engine's thread and await its result."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Answer] = loop.create_future()
+
+        def settle(answer: Answer | None, error: BaseException | None) -> None:
+            if future.done():
+                return
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(answer)  # type: ignore[arg-type]
+
+        def work() -> None:
+            try:
+                answer, error = job(), None
+            except Exception as problem:
+                answer, error = None, problem
+            self._call_on_loop(lambda: settle(answer, error))
+
+        self._jobs.put(work)
+        return await future
+
+    # The engine's thread
+
+    def _run(self) -> None:
+        with self._report_failure():
+            while not self._stopping.is_set():
+                self._do_jobs()
+                self._do_housekeeping()
+                began = time.thread_time()
+                building = self._hub.build_views()
+                if not self._in_flight and time.monotonic() >= self._not_before:
+                    self._hub.publish(self._moment())
+                self._view_seconds += time.thread_time() - began
+                self._send(self._hub.deliveries())
+                for lines in (self._hub.problems, self._manager.log_lines):
+                    while lines:
+                        self._log(lines.pop(0))
+                if building:
+                    self._jobs.put(lambda: None)  # do not wait for a job: there is more to build
+
+    def _do_jobs(self) -> None:
+        """Wait for a job, then do all that are queued, for a limited time."""
+        try:
+            job = self._jobs.get(timeout=self._wait_seconds())
+            until = time.monotonic() + _BUSY_SECONDS
+            while job is not None:
+                job()
+                if time.monotonic() > until:
+                    break
+                job = self._jobs.get_nowait()
+        except queue.Empty:
+            pass
+
+    def _wait_seconds(self) -> float:
+        """How long to wait for a job: until the next publication is due."""
+        due = self._hub.due()
+        if due is None or self._in_flight:
+            return _IDLE_SECONDS
+        wait = max(due, self._not_before) - time.monotonic()
+        return min(max(0.0, wait), _IDLE_SECONDS)
+
+    def _do_housekeeping(self) -> None:
+        now = time.monotonic()
+        if now >= self._next_housekeeping:
+            self._next_housekeeping = now + _HOUSEKEEPING_SECONDS
+            self._manager.expire()
+            self._manager.report_states()
+
+    def _send(self, deliveries: Sequence[Delivery]) -> None:
+        if not deliveries:
+            return
+        deliver = self._deliver
+        assert deliver is not None
+        self._in_flight += 1
+        self._sent_at = time.monotonic()
+        self._call_on_loop(lambda: deliver(deliveries, lambda: self._jobs.put(self._finish_send)))
+
+    def _finish_send(self) -> None:
+        """The loop has sent a batch: leave it as much time again for other work."""
+        self._in_flight -= 1  # state changes are sent at once, so several can be under way
+        now = time.monotonic()
+        self._not_before = now + (now - self._sent_at)
+
+    def _start_export(self, query: Query, window: Window | None) -> Export:
+        store = self._manager.store(query.table)
+        if store is None:
+            raise LookupError(query.table)
+        export = Export(store, query, window, self._hub.tick)
+        self._hub.exports.append(export)
+        return export
+
+    def _moment(self) -> Moment:
+        return Moment(
+            sequence=0,  # numbered when there is something to publish
+            tick=self._hub.tick,
+            now=time.monotonic(),
+            wall=time.time_ns() // 1000,
+        )
+
+    @contextlib.contextmanager
+    def _report_failure(self) -> Iterator[None]:
+        """A thread that fails ends the engine: nobody must look at tables that no longer move."""
+        try:
+            yield
+        except Exception as error:
+            self.failure = error
+            self._call_on_loop(self._failed.set)
+
+    def _call_on_loop(self, callback: Callable[[], None]) -> None:
+        """Have the event loop call it; stop if the loop is closed."""
+        assert self._loop is not None
+        try:
+            self._loop.call_soon_threadsafe(callback)
+        except RuntimeError:
+            self._stopping.set()
+
+    # The feed's thread
+
+    def _run_feed(self) -> None:
+        with self._report_failure():
+            self._follower.run(self._stopping)
+
+    def _enqueue_changes(self, key: Key, segments: Sequence[Segment]) -> None:
+        """Queue a batch for the engine; wait while it is too far behind."""
+
+        def work() -> None:
+            began = time.thread_time()
+            self._manager.apply(key, segments)
+            self._view_seconds += time.thread_time() - began
+            self._queue_slots.release()
+
+        self._queue_slots.acquire()
+        self._jobs.put(work)
+
+    def _enqueue_state(self, feed: FeedState) -> None:
+        self._jobs.put(lambda: self._manager.update(feed))

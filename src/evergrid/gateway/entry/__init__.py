@@ -1,1 +1,0 @@
-"""Who may come in: keys, hosts and origins, limits, and how everyone is refused."""

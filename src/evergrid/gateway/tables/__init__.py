@@ -1,1 +1,0 @@
-"""The engine: changelogs in, stores and views up to date, new states of windows out."""

@@ -1,0 +1,146 @@
+"""A window keeps its newest state, and says only what is new about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from evergrid.gateway.engine.publication import WindowPublication
+from evergrid.gateway.engine.shared_window import Moment, SharedWindow
+from evergrid.protocol import frames
+from evergrid.protocol.frames import Kind
+from evergrid.store.table import Applied, TableStore
+from evergrid.testing.naive import Value
+from evergrid.views.query import Window
+from evergrid.views.view import View
+from tests.store import making
+
+TABLE = making.made_table(version=False)
+
+
+def rows(*offsets: int) -> list[dict[str, Value]]:
+    blank: dict[str, Value] = {column.name: None for column in TABLE.columns}
+    return [blank | {"partition": 0, "offset": offset, "ts": offset} for offset in offsets]
+
+
+class Looking:
+    """A store, a view of all of it, and time that moves a second with every look."""
+
+    def __init__(self, *offsets: int) -> None:
+        self.store = TableStore(TABLE)
+        self.tick = 1
+        self.now = 0.0
+        self.store.upsert(making.batch(TABLE, rows(*offsets)), self.tick)
+        self.view = View(self.store, None, "", ())
+        self.view.grow()
+
+    def upsert(self, *offsets: int) -> None:
+        self.tick += 1
+        self._follow(self.store.upsert(making.batch(TABLE, rows(*offsets)), self.tick))
+
+    def delete(self, *ids: str) -> None:
+        self.tick += 1
+        self._follow(self.store.delete(ids))
+
+    def _follow(self, applied: Applied) -> None:
+        self.view.update(self.store.rows(applied.changed), applied.removed)
+        while not self.view.complete:
+            self.view.grow()
+
+    def refresh(self, pane: SharedWindow, seconds: float = 1.0) -> WindowPublication | None:
+        self.now += seconds
+        moment = Moment(int(self.now * 1000), self.tick, self.now, 0)
+        return pane.refresh(self.store, self.view, 1, moment)
+
+    def ids(self, pane: SharedWindow) -> list[str]:
+        publication = self.refresh(pane)
+        assert publication is not None
+        ids: list[str] = publication.rows.column("_id").to_pylist()
+        return ids
+
+
+@pytest.mark.parametrize(
+    ("window", "offsets", "start"),
+    [
+        (Window(0, 3), [1, 2, 3], 0),
+        (Window(3, 3), [4, 5], 3),
+        (Window(5, 3), [], 5),
+        (Window(99, 3), [], 99),
+        (Window(0, 0), [], 0),
+        (Window(-2, 2), [4, 5], 3),
+        (Window(-2, 1), [4], 3),
+        (Window(-2, 99), [4, 5], 3),
+        (Window(-99, 2), [1, 2], 0),
+    ],
+)
+def test_a_window_is_anywhere(window: Window, offsets: list[int], start: int) -> None:
+    looking = Looking(1, 2, 3, 4, 5)
+    pane = SharedWindow((), window)
+    assert looking.ids(pane) == [f"0:{offset}" for offset in offsets]
+    assert pane.publication is not None
+    assert (pane.publication.header.offset, pane.publication.header.total) == (start, 5)
+
+
+def test_a_window_counted_from_the_end_moves_with_it() -> None:
+    looking = Looking(1, 2, 3)
+    pane = SharedWindow((), Window(-2, 2))
+    assert looking.ids(pane) == ["0:2", "0:3"]
+    looking.upsert(4)
+    assert looking.ids(pane) == ["0:3", "0:4"]
+    looking.delete("0:4", "0:3", "0:2")
+    assert looking.ids(pane) == ["0:1"]
+    looking.delete("0:1")
+    assert looking.ids(pane) == []
+
+
+def test_nothing_new_is_nothing_to_say() -> None:
+    looking = Looking(1, 2, 3)
+    pane = SharedWindow((), Window(0, 2))
+    assert looking.refresh(pane) is not None
+    assert looking.refresh(pane) is None
+    looking.upsert(3)
+    assert looking.refresh(pane) is None
+    looking.upsert(2)
+    assert looking.refresh(pane) is not None
+
+
+def test_a_row_in_the_place_of_one_that_is_gone_is_sent() -> None:
+    looking = Looking(1, 2, 3)
+    pane = SharedWindow((), Window(0, 3))
+    looking.refresh(pane)
+    looking.delete("0:2")
+    looking.upsert(7)
+    assert looking.ids(pane) == ["0:1", "0:3", "0:7"]
+    assert pane.publication is not None
+    assert pane.publication.difference is not None
+    shared = frames.decode(frames.addressed(1, pane.publication.difference))
+    assert shared.description.parts == ((0, 1), (2, 1), (-1, 1))
+
+
+def test_a_total_alone_waits_a_moment() -> None:
+    looking = Looking(1, 2, 3)
+    pane = SharedWindow((), Window(0, 2))
+    looking.refresh(pane)
+    looking.upsert(4)
+    assert looking.refresh(pane, 0.1) is None
+    assert pane.late
+    publication = looking.refresh(pane, 0.5)
+    assert publication is not None
+    assert publication.header.total == 4
+    assert publication.header.kind is Kind.DIFFERENCE
+
+
+def test_a_full_window_is_encoded_once_and_whatever_came_as_a_difference_can_be_had_whole() -> None:
+    looking = Looking(1, 2, 3)
+    pane = SharedWindow(("text",), Window(0, 3))
+    first = looking.refresh(pane)
+    assert first is not None
+    assert first.difference is None
+    assert first.full() is first.full()
+    looking.upsert(2)
+    second = looking.refresh(pane)
+    assert second is not None
+    assert (second.base, second.header.kind) == (first.sequence, Kind.DIFFERENCE)
+    whole = frames.decode(frames.addressed(7, second.full()))
+    assert (whole.sub, whole.header.kind, whole.header.base) == (7, Kind.FULL, 0)
+    assert whole.header.sequence == second.sequence
+    assert [column.name for column in whole.description.columns] == ["text"]

@@ -1,0 +1,502 @@
+"""Under each name the hub shows the table that the manifest names, as soon as it is complete."""
+
+from __future__ import annotations
+
+import gc
+import time
+import weakref
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+
+from evergrid.changelog.feed import Followed, Key, Reached
+from evergrid.changelog.manifest import Behind, Gap, Gaps, Manifest
+from evergrid.gateway.engine.changelog_follower import FeedState
+from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.pipeline_health import PipelineHealth
+from evergrid.gateway.engine.shared_window import Moment
+from evergrid.gateway.engine.table_engine import TableInfo
+from evergrid.gateway.engine.table_manager import TableManager
+from evergrid.model.generation import Generation, State, TableTopic, Times
+from evergrid.model.table import Column, Retention, Role, Table
+from evergrid.model.types import TIMESTAMP
+from evergrid.protocol.messages import Live
+from evergrid.testing.naive import Value
+from evergrid.views.query import Query, Window
+from tests.gateway.watching import Viewer, Watching
+from tests.store import making
+
+TABLE = making.made_table(version=False)
+MEGABYTE = 1 << 20
+NOW = time.time_ns() // 1000
+
+
+def row(offset: int, **cells: Value) -> dict[str, Value]:
+    blank: dict[str, Value] = {column.name: None for column in TABLE.columns}
+    return blank | {"partition": 0, "offset": offset, "ts": NOW + offset} | cells
+
+
+def followed(generation: int, table: Table = TABLE) -> Followed:
+    topic = f"g{generation}.{table.name}"
+    key = Key(topic, f"id {topic}", table)
+    return Followed(key, TableTopic(table, topic, 1), generation)
+
+
+def shared(one: Followed, generation: int) -> Followed:
+    """The same changelog, as a table of another generation."""
+    return msgspec.structs.replace(one, generation=generation)
+
+
+def manifest(current: int | None, *tables: Followed, switched: int = 0) -> Manifest:
+    generations = {
+        one.generation: Generation(
+            number=one.generation,
+            state=State.CURRENT if one.generation == current else State.READY,
+            sources={},
+            joins={},
+            topics={},
+            tables={one.target.table.name: one.target},
+            times=Times(current=switched),
+        )
+        for one in tables
+    }
+    return Manifest(generations=generations, current=current)
+
+
+class Keeping:
+    """A table manager and one subscriber of the table."""
+
+    def __init__(self, table_bytes: int = 64 * MEGABYTE) -> None:
+        self.watching = Watching(HubLimits(frame_seconds=0.0, linger_seconds=1.0, max_views=5))
+        self.manager = TableManager(self.watching.hub, table_bytes)
+        self.tables: list[Followed] = []
+        self.current: int | None = None
+        self.switched = time.time_ns() // 1000
+        self.reached: dict[Key, Reached] = {}
+        self.viewer: Viewer = self.watching.open(Query("made"), Window(0, 1000))
+
+    @property
+    def hub(self) -> Hub:
+        return self.watching.hub
+
+    def turn(
+        self,
+        down: str = "",
+        pulse: int = 0,
+        behind: Behind = Behind(),
+        gaps: Mapping[str, tuple[Gap, ...]] | None = None,
+    ) -> None:
+        known = manifest(self.current, *self.tables, switched=self.switched)
+        known = msgspec.structs.replace(known, pulse=pulse, behind=behind, gaps=Gaps(gaps or {}))
+        self.manager.update(FeedState(tuple(self.tables), dict(self.reached), known, down))
+        self.watching.settle()
+
+    def apply(self, one: Followed, *rows: dict[str, Value], gone: tuple[str, ...] = ()) -> None:
+        batch = making.batch(one.target.table, rows)
+        self.manager.apply(one.key, [batch, list(gone)])
+        self.watching.settle()
+
+    def shown(self) -> list[Value]:
+        return [one["_id"] for one in self.viewer.rows()]
+
+    def state(self) -> Live:
+        assert self.viewer.told is not None
+        return self.viewer.told.state
+
+    def info(self) -> TableInfo:
+        (only,) = self.manager.tables()
+        return only
+
+
+@pytest.fixture
+def keeping() -> Keeping:
+    """With the first generation's table, complete and current."""
+    made = Keeping()
+    first = followed(1)
+    made.tables, made.current = [first], 1
+    made.turn()
+    made.apply(first, row(1), row(2))
+    made.reached[first.key] = Reached(2, 2)
+    made.turn()
+    return made
+
+
+def test_a_table_is_shown_when_all_of_it_is_there() -> None:
+    keeping = Keeping()
+    assert keeping.state() is Live.WAITING
+    assert not keeping.manager.ready
+    first = followed(1)
+    keeping.tables, keeping.current = [first], 1
+    keeping.turn()
+    assert keeping.state() is Live.LOADING
+    keeping.apply(first, row(1), row(2))
+    keeping.reached[first.key] = Reached(2, 3)
+    keeping.turn()
+    assert keeping.viewer.told is not None
+    assert (keeping.viewer.told.done, keeping.viewer.told.total) == (2, 3)
+    assert keeping.viewer.picture is None
+    assert keeping.manager.store("made") is None
+    keeping.apply(first, row(3), gone=("0:1",))
+    keeping.reached[first.key] = Reached(3, 3)
+    keeping.turn()
+    assert keeping.shown() == ["0:2", "0:3"]
+    assert keeping.state() is Live.LIVE
+    assert keeping.manager.ready
+
+
+def test_changes_are_applied_in_their_order(keeping: Keeping) -> None:
+    first = keeping.tables[0]
+    batches = [making.batch(TABLE, [row(n)]) for n in (1, 3)]
+    keeping.manager.apply(first.key, [["0:1"], batches[0], ["0:2", "0:3"], batches[1], ["0:9"]])
+    keeping.watching.settle()
+    assert keeping.shown() == ["0:1", "0:3"]
+    assert keeping.info().changes == 2 + 6
+    assert keeping.manager.rows_applied == 4
+
+
+def test_the_next_generation_is_shown_when_it_is_current_and_complete(keeping: Keeping) -> None:
+    second = followed(2)
+    keeping.tables.append(second)
+    keeping.turn()
+    keeping.apply(second, row(7))
+    keeping.reached[second.key] = Reached(1, 2)
+    keeping.turn()
+    assert keeping.shown() == ["0:1", "0:2"]
+    keeping.current = 2
+    keeping.turn()
+    assert keeping.shown() == ["0:1", "0:2"], "it is current, but not all of it is there"
+    assert keeping.state() is Live.LIVE
+    assert keeping.manager.ready, "there is nothing that it could not answer"
+    keeping.apply(keeping.tables[0], row(3))
+    assert keeping.shown() == ["0:1", "0:2", "0:3"], "the old one goes on meanwhile"
+    keeping.apply(second, row(8))
+    keeping.reached[second.key] = Reached(2, 2)
+    keeping.turn()
+    assert keeping.shown() == ["0:7", "0:8"]
+    assert keeping.info().generation == 2
+    generations = [frame.header.generation for frame in keeping.viewer.frames]
+    assert generations == sorted(generations)
+    assert all(frame.header.rows for frame in keeping.viewer.frames), "no empty window in between"
+
+
+def test_the_old_generation_is_kept_while_it_is_shown_though_it_is_read_no_more(
+    keeping: Keeping,
+) -> None:
+    second = followed(2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.turn()
+    assert keeping.shown() == ["0:1", "0:2"]
+    old = keeping.manager.store("made")
+    keeping.apply(second, row(9))
+    keeping.reached[second.key] = Reached(1, 1)
+    keeping.turn()
+    assert keeping.shown() == ["0:9"]
+    assert keeping.manager.store("made") is not old
+
+
+def test_the_memory_of_the_old_generation_is_given_back(keeping: Keeping) -> None:
+    store = keeping.manager.store("made")
+    assert store is not None
+    old = weakref.ref(store)
+    del store
+    keeping.watching.open(Query("made", search="1"), Window(0, 10))
+    keeping.watching.settle()
+    second = followed(2)
+    keeping.tables, keeping.current = [*keeping.tables, second], 2
+    keeping.turn()
+    keeping.apply(second, row(9))
+    keeping.reached[second.key] = Reached(1, 1)
+    keeping.turn()
+    assert keeping.shown() == ["0:9"]
+    keeping.tables = [second]  # the old one retires
+    keeping.turn()
+    gc.collect()
+    assert old() is None
+
+
+def test_a_table_without_a_name_is_withdrawn_and_its_window_waits(keeping: Keeping) -> None:
+    first = keeping.tables[0]
+    keeping.tables, keeping.current = [], None
+    keeping.turn()
+    assert keeping.state() is Live.WAITING
+    assert keeping.manager.tables() == []
+    keeping.apply(first, row(5))
+    assert keeping.shown() == ["0:1", "0:2"]
+    keeping.tables, keeping.current = [followed(3)], 3
+    keeping.turn()
+    keeping.apply(keeping.tables[0], row(6))
+    keeping.reached[keeping.tables[0].key] = Reached(1, 1)
+    keeping.turn()
+    assert keeping.shown() == ["0:6"]
+    assert keeping.state() is Live.LIVE
+
+
+def test_a_broker_that_is_away_makes_tables_stale_and_takes_none(keeping: Keeping) -> None:
+    before = keeping.manager.fresh_at
+    assert before > 0
+    keeping.tables = []
+    keeping.current = None
+    keeping.turn(down="Kafka does not answer.")
+    assert keeping.manager.pipeline().health is PipelineHealth.UNKNOWN
+    assert keeping.state() is Live.STALE
+    assert keeping.viewer.told is not None
+    assert keeping.viewer.told.message == "Kafka does not answer. Going on when it is back."
+    assert keeping.viewer.told.since == keeping.manager.fresh_at
+    assert keeping.shown() == ["0:1", "0:2"]
+
+
+def test_one_that_nobody_writes_any_more_is_old_while_the_next_is_loaded(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = followed(2)
+    keeping.tables, keeping.current = [*keeping.tables, second], 2
+    keeping.turn()
+    assert keeping.state() is Live.LIVE, "its queries run on for a while"
+    later = time.time_ns() + 31_000_000_000
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    keeping.manager.report_states()
+    keeping.watching.settle()
+    assert keeping.viewer.told is not None
+    told = (keeping.viewer.told.state, keeping.viewer.told.message, keeping.viewer.told.since)
+    assert told == (Live.STALE, "Generation 2 is being loaded.", keeping.switched)
+    keeping.apply(second, row(9))
+    keeping.reached[second.key] = Reached(1, 1)
+    keeping.turn()
+    assert (keeping.state(), keeping.shown()) == (Live.LIVE, ["0:9"])
+
+
+def test_another_contract_for_the_same_changelog_is_another_table(keeping: Keeping) -> None:
+    first = keeping.tables[0]
+    wider = msgspec.structs.replace(TABLE, retention=Retention(1, None))
+    again = Followed(
+        msgspec.structs.replace(first.key, table=wider), TableTopic(wider, first.key.topic, 1), 1
+    )
+    keeping.tables = [again]
+    keeping.reached[again.key] = Reached(0, 2)
+    keeping.turn()
+    assert keeping.shown() == ["0:1", "0:2"]
+    keeping.apply(again, row(1), row(2))
+    keeping.reached[again.key] = Reached(2, 2)
+    keeping.turn()
+    assert keeping.shown() == ["0:2"]
+
+
+def test_a_table_that_two_generations_share_is_kept_once_and_goes_on_under_the_new_number(
+    keeping: Keeping,
+) -> None:
+    first = keeping.tables[0]
+    store = keeping.manager.store("made")
+    bytes_before = keeping.info().bytes
+    second = shared(first, 2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.turn()
+    assert keeping.manager.store("made") is store, "never loaded twice"
+    assert keeping.info().bytes == bytes_before
+    assert keeping.info().generation == 2
+    assert keeping.shown() == ["0:1", "0:2"]
+    frames = [(f.header.generation, f.header.rows) for f in keeping.viewer.frames]
+    assert frames == [(1, 2), (2, 2)], "one full window, and nothing empty before it"
+    keeping.apply(second, row(3))
+    assert keeping.shown() == ["0:1", "0:2", "0:3"]
+    keeping.tables, keeping.current = [first], 1  # and back
+    keeping.turn()
+    assert keeping.manager.store("made") is store
+    assert keeping.info().generation == 1
+    assert keeping.shown() == ["0:1", "0:2", "0:3"]
+
+
+def test_a_shared_table_takes_the_new_number_when_it_has_what_was_there_at_ready(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = shared(keeping.tables[0], 2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.reached[second.key] = Reached(2, 3)
+    keeping.turn()
+    assert (keeping.state(), keeping.info().generation) == (Live.LIVE, 1)
+    assert keeping.shown() == ["0:1", "0:2"], "it goes on as it was"
+    assert keeping.manager.ready
+    later = time.time_ns() + 31_000_000_000
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time_ns", lambda: later)
+        keeping.manager.report_states()
+    keeping.watching.settle()
+    assert keeping.state() is Live.STALE, "it lacks what the current one had"
+    keeping.apply(second, row(3))
+    keeping.reached[second.key] = Reached(3, 3)
+    keeping.turn()
+    assert (keeping.state(), keeping.info().generation) == (Live.LIVE, 2)
+    assert keeping.shown() == ["0:1", "0:2", "0:3"]
+
+
+def test_a_shared_table_is_not_left_behind_when_its_first_generation_is_forgotten(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = shared(keeping.tables[0], 2)
+    keeping.tables, keeping.current = [second], 2
+    keeping.turn()  # of generation 1 there is no record any more
+    later = time.time_ns() + 31_000_000_000
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    keeping.manager.report_states()
+    keeping.watching.settle()
+    assert (keeping.state(), keeping.shown()) == (Live.LIVE, ["0:1", "0:2"])
+
+
+def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert keeping.manager.pipeline().health is PipelineHealth.UNKNOWN
+    keeping.turn(pulse=NOW)
+    assert keeping.manager.pipeline().health is PipelineHealth.LIVE
+    assert keeping.manager.pipeline().manifest.current == 1
+    assert keeping.state() is Live.LIVE
+    later = time.monotonic() + 3600
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    keeping.manager.report_states()
+    keeping.watching.settle()
+    assert keeping.state() is Live.STALE
+    assert keeping.manager.pipeline().health is PipelineHealth.GONE
+    assert keeping.manager.pipeline().message == "The pipeline does not run."
+    keeping.turn(pulse=NOW + 1)
+    assert keeping.state() is Live.LIVE
+
+
+def test_a_pipeline_that_is_behind_makes_its_tables_stale_since_then(keeping: Keeping) -> None:
+    keeping.turn(pulse=NOW, behind=Behind(NOW - 40, "The pipeline has 5 messages still to read."))
+    assert keeping.state() is Live.STALE
+    assert keeping.viewer.told is not None
+    assert keeping.viewer.told.since == NOW - 40
+    assert keeping.viewer.told.message == "The pipeline has 5 messages still to read."
+    assert keeping.manager.pipeline().health is PipelineHealth.BEHIND
+    keeping.turn(pulse=NOW + 1)
+    assert keeping.state() is Live.LIVE
+    assert keeping.manager.pipeline().health is PipelineHealth.LIVE
+
+
+def test_one_slow_join_makes_only_its_own_table_stale(keeping: Keeping) -> None:
+    why = "The join has 5 messages still to read."
+    keeping.turn(pulse=NOW, behind=Behind(NOW - 40, why, ("final_ui",)))
+    assert keeping.state() is Live.LIVE, "another table is behind"
+    assert keeping.manager.pipeline().health is PipelineHealth.BEHIND
+    keeping.turn(pulse=NOW + 1, behind=Behind(NOW - 40, why, ("made", "final_ui")))
+    assert keeping.viewer.told is not None
+    told = keeping.viewer.told
+    assert (told.state, told.message, told.since) == (Live.STALE, why, NOW - 40)
+
+
+GAP = Gap("history", 7, ("u1", "u2"), NOW)
+WARNING = "Rows may be missing or show an older match for 2 keys (u1, u2): history limit."
+
+
+def test_a_table_with_gaps_stays_live_and_says_what_it_may_lack(keeping: Keeping) -> None:
+    topic = keeping.tables[0].key.topic
+    frames = len(keeping.viewer.frames)
+    keeping.turn(gaps={topic: (GAP,)})
+    assert keeping.viewer.told is not None
+    assert (keeping.viewer.told.state, keeping.viewer.told.message) == (Live.LIVE, WARNING)
+    assert keeping.shown() == ["0:1", "0:2"]
+    assert len(keeping.viewer.frames) == frames, "its rows are what they were"
+    assert (keeping.info().message, keeping.info().gaps) == (WARNING, (GAP,))
+    keeping.turn(gaps={topic: (GAP,)}, down="Kafka does not answer.")
+    assert keeping.state() is Live.STALE
+    assert keeping.viewer.told.message.endswith(f"when it is back. {WARNING}")
+    keeping.turn()
+    assert (keeping.state(), keeping.viewer.told.message) == (Live.LIVE, "")
+    assert keeping.info().gaps == ()
+
+
+def test_gaps_are_those_of_the_changelog_that_is_shown(keeping: Keeping) -> None:
+    second = followed(2)
+    gaps = {second.key.topic: (GAP,)}
+    keeping.tables, keeping.current = [*keeping.tables, second], 2
+    keeping.turn(gaps=gaps)
+    assert keeping.info().gaps == (), "the one before is still shown"
+    assert keeping.manager.log_lines == []
+    keeping.apply(second, row(9))
+    keeping.reached[second.key] = Reached(1, 1)
+    keeping.turn(gaps=gaps)
+    assert (keeping.info().message, keeping.info().gaps) == (WARNING, (GAP,))
+
+
+def test_each_reason_for_gaps_is_logged_once(keeping: Keeping) -> None:
+    topic = keeping.tables[0].key.topic
+    more = msgspec.structs.replace(GAP, messages=8)
+    for gaps in ((GAP,), (GAP,), (more,), (more, Gap("memory", 1, ("u9",), NOW))):
+        keeping.turn(gaps={topic: gaps})
+    first, second = keeping.manager.log_lines
+    assert first.startswith("Table made: rows may be missing or show an older match: history limit")
+    assert "memory limit" in second
+    assert "u9" not in second, "keys are data"
+    keeping.turn()
+    keeping.turn(gaps={topic: (GAP,)})
+    assert len(keeping.manager.log_lines) == 3, "it is a new one, after there was none"
+
+
+def test_retention_takes_the_oldest_and_viewers_see_them_go() -> None:
+    keeping = Keeping()
+    first = followed(1, making.made_table(version=False, retention=Retention(2, 3600)))
+    keeping.tables, keeping.current = [first], 1
+    keeping.reached[first.key] = Reached(0, 0)
+    keeping.turn()
+    keeping.apply(first, row(1), row(2), row(3))
+    assert keeping.shown() == ["0:2", "0:3"]
+    keeping.apply(first, row(4, ts=NOW - 7200 * 1_000_000))
+    assert keeping.shown() == ["0:2", "0:3"]
+    keeping.manager.expire()
+    assert keeping.info().rows == 2
+    assert keeping.info().max_rows == 2
+
+
+def test_a_table_that_has_used_up_its_memory_loses_its_oldest_rows_before_everyones_eyes() -> None:
+    keeping = Keeping(MEGABYTE)
+    first = followed(1)
+    keeping.tables, keeping.current = [first], 1
+    keeping.reached[first.key] = Reached(0, 0)
+    keeping.turn()
+    keeping.watching.move(keeping.viewer, Window(0, 3))
+    for start in range(0, 20_000, 500):
+        keeping.apply(first, *(row(n, text=f"text {n}") for n in range(start, start + 500)))
+    info = keeping.info()
+    assert info.max_bytes == MEGABYTE
+    assert info.bytes < 1.5 * MEGABYTE
+    assert 1000 < info.rows < 20_000
+    oldest = 20_000 - info.rows
+    assert keeping.shown() == [f"0:{n}" for n in range(oldest, oldest + 3)]
+    keeping.manager.expire()
+    assert keeping.info().rows == info.rows
+
+
+def test_changes_for_a_table_that_nobody_announced_are_passed_over(keeping: Keeping) -> None:
+    keeping.manager.apply(Key("g9.made", "?", TABLE), [making.batch(TABLE, [row(1)])])
+    assert keeping.manager.rows_applied == 2
+
+
+def test_a_new_message_in_an_old_row_is_no_lag() -> None:
+    """As in a left join: the row keeps its `ts`, and the account that changed it is new."""
+    trace = Column("_accounts_ts", TIMESTAMP, Role.TRACE)
+    joined = msgspec.structs.replace(TABLE, columns=(*TABLE.columns, trace))
+    keeping, one = Keeping(), followed(1, joined)
+    keeping.tables, keeping.current = [one], 1
+    keeping.turn()
+    hour = 3_600_000_000
+    keeping.apply(one, row(1, ts=NOW - 2 * hour) | {"_accounts_ts": None})
+    keeping.reached[one.key] = Reached(1, 1)
+    keeping.turn()
+    assert 7200 <= keeping.info().lag_seconds < 10_800
+    keeping.apply(one, row(1, ts=NOW - 2 * hour) | {"_accounts_ts": NOW})
+    assert keeping.info().lag_seconds < 3600
+    assert keeping.info().newest == NOW - 2 * hour
+
+
+def test_what_is_said_about_a_table_is_so(keeping: Keeping) -> None:
+    info = keeping.info()
+    assert (info.name, info.state, info.generation, info.rows) == ("made", Live.LIVE, 1, 2)
+    assert info.columns == TABLE.columns
+    assert info.newest == NOW + 2
+    assert info.lag_seconds < 3600
+    assert info.views == 1
+    store = keeping.manager.store("made")
+    assert store is not None
+    assert info.bytes == store.nbytes
+    keeping.hub.publish(Moment(0, keeping.hub.tick, 1e9, 0))
+    assert keeping.manager.message == "All tables are loaded."
