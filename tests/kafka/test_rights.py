@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evergrid.changelog.asking import ControlTopic
+from evergrid.changelog.control_topic import ControlTopic
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end
 from evergrid.config import load

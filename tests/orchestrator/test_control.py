@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from evergrid.changelog.control import BY_HEADER
+from evergrid.changelog.control_message import BY_HEADER
 from evergrid.changelog.manifest import Asked
 from evergrid.config import load
 from evergrid.config.settings import Settings

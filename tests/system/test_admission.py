@@ -19,7 +19,7 @@ import yaml
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.reader import read_to_end
-from evergrid.cli.trials import Finding, Trials
+from evergrid.cli.connection_checks import Finding, Trials
 from evergrid.config import load
 from evergrid.config.mechanism import Mechanism
 from evergrid.config.settings import Connection, Kafka

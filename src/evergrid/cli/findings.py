@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evergrid.cli.surroundings import check_disk, check_memory
-from evergrid.cli.trials import BOTH, Finding, Part, Parts, Trials, finding
+from evergrid.cli.connection_checks import BOTH, Finding, Part, Parts, Trials, finding
+from evergrid.cli.preflight import check_disk, check_memory
 from evergrid.config.settings import Gateway, Settings, Tls
 from evergrid.gateway.entry.certificate import Certificate
 from evergrid.gateway.entry.door import check_binding

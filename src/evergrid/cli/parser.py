@@ -8,8 +8,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evergrid.cli import check, control, demo, gateway, key, pipeline, run, tail
-from evergrid.cli.manners import politely
+from evergrid.cli import check_command as check
+from evergrid.cli import control_command as control
+from evergrid.cli import demo_command as demo
+from evergrid.cli import gateway_command as gateway
+from evergrid.cli import key_command as key
+from evergrid.cli import pipeline_command as pipeline
+from evergrid.cli import run_command as run
+from evergrid.cli import tail_command as tail
+from evergrid.cli.exit_codes import politely
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.model.errors import EvergridError

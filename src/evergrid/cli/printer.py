@@ -7,8 +7,8 @@ import select
 import sys
 from collections.abc import Sequence
 
-from evergrid.cli.lines import Style, TableLines, as_json
-from evergrid.cli.news import News
+from evergrid.cli.row_diff import News
+from evergrid.cli.tail_output import Style, TableLines, as_json
 from evergrid.client import LiveWindow
 
 

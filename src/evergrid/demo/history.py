@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from evergrid.demo.events import ACCOUNT_TYPES, ACCOUNTS, USERS, Event
-from evergrid.demo.people import person, user_id
+from evergrid.demo.sample_events import ACCOUNT_TYPES, ACCOUNTS, USERS, Event
+from evergrid.demo.sample_people import person, user_id
 
 START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 _FACES = 997  # people that the keys share; making up each one costs more than an event may

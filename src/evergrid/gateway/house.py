@@ -9,7 +9,7 @@ from typing import Protocol
 import pyarrow as pa
 from aiohttp import web
 
-from evergrid.changelog.control import LARGEST_BYTES
+from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.config.settings import Gateway
 from evergrid.gateway.entry.door import Door
 from evergrid.gateway.entry.gate import REST, Gate, Handler, Say

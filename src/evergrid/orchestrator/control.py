@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from evergrid.changelog.control import BY_HEADER
+from evergrid.changelog.control_message import BY_HEADER
 from evergrid.changelog.manifest import Asked
 from evergrid.changelog.names import control_spec
 from evergrid.changelog.reader import Record, TopicReader, read_up_to

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evergrid.changelog.codec import Row
-from evergrid.changelog.control import read_request
+from evergrid.changelog.control_message import read_request
 from evergrid.changelog.manifest import Asked
 from evergrid.config.asked import asked
 from evergrid.config.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from evergrid.changelog.control import why_not_allowed
+from evergrid.changelog.control_message import why_not_allowed
 from evergrid.changelog.manifest import Choices
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics

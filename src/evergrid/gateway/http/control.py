@@ -18,7 +18,7 @@ from typing import Protocol
 import msgspec
 from aiohttp import hdrs, web
 
-from evergrid.changelog.control import LARGEST_BYTES
+from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.text import printable
 from evergrid.gateway.entry.answers import JSON, json_answer

@@ -8,7 +8,7 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from evergrid.cli.manners import Stopped, end_soon
+from evergrid.cli.exit_codes import Stopped, end_soon
 from evergrid.config.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
 
 async def _serve(settings: Settings) -> None:
     # Arrow and the web server take a moment to import, which --help need not wait for.
-    from evergrid.changelog.asking import ControlTopic
+    from evergrid.changelog.control_topic import ControlTopic
     from evergrid.gateway.entry.door import check_binding
     from evergrid.gateway.entry.keys import Keys
     from evergrid.gateway.server import serve

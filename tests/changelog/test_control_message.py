@@ -7,7 +7,7 @@ import random
 import msgspec
 import pytest
 
-from evergrid.changelog.control import LARGEST_BYTES, read_request, write_request
+from evergrid.changelog.control_message import LARGEST_BYTES, read_request, write_request
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.model.control import Request

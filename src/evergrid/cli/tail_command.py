@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from evergrid.cli import contact
+from evergrid.cli import connect_options as contact
 from evergrid.config.problems import suggestion
 from evergrid.config.settings import Settings
 from evergrid.model.errors import ConfigError
@@ -69,9 +69,9 @@ def _count(text: str) -> int:
 def run(settings: Settings, options: argparse.Namespace) -> int:
     found = contact.contact(settings.gateway, options, os.environ)
     # Arrow and the web client take a moment to import, which --help need not wait for.
-    from evergrid.cli.following import Following, Wish
-    from evergrid.cli.lines import Style
     from evergrid.cli.printer import Printer
+    from evergrid.cli.table_follower import Following, Wish
+    from evergrid.cli.tail_output import Style
 
     plain = options.no_color or "NO_COLOR" in os.environ
     style = Style(

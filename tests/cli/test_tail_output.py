@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from rich.cells import cell_len
 
-from evergrid.cli.lines import Style, TableLines, as_json
-from evergrid.cli.news import Mark, News, all_new
+from evergrid.cli.row_diff import Mark, News, all_new
+from evergrid.cli.tail_output import Style, TableLines, as_json
 from evergrid.config import load
 from evergrid.store.column import arrow_type
 

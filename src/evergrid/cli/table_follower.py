@@ -13,8 +13,8 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.changelog.text import printable
-from evergrid.cli.news import Look, News, all_new, newer, news
 from evergrid.cli.printer import Printer
+from evergrid.cli.row_diff import Look, News, all_new, newer, news
 from evergrid.client import Client, ClientError, Live, LiveWindow, Rejected, Windows
 from evergrid.model.table import Role
 from evergrid.protocol.codes import Code

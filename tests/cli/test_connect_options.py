@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evergrid.cli.contact import add_arguments, configured_url, connected, contact
+from evergrid.cli.connect_options import add_arguments, configured_url, connected, contact
 from evergrid.config import load
 from evergrid.config.settings import Gateway, Tls
 from evergrid.model.errors import ConfigError

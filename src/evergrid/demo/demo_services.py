@@ -10,11 +10,11 @@ from pathlib import Path
 
 from evergrid.config.settings import Gateway, Settings
 from evergrid.demo.board import Board
-from evergrid.demo.child import Child
-from evergrid.demo.cluster import Cluster
-from evergrid.demo.producer import EventProducer
-from evergrid.demo.scene import Scene
-from evergrid.demo.watcher import Watcher
+from evergrid.demo.demo_broker import Cluster
+from evergrid.demo.demo_process import Child
+from evergrid.demo.demo_settings import Scene
+from evergrid.demo.gateway_poller import Watcher
+from evergrid.demo.sample_producer import EventProducer
 from evergrid.demo.watches import GatewayWatch, PipelineWatch
 from evergrid.gateway.entry.key import make_key
 from evergrid.gateway.entry.keyfile import add_key, remove_key

@@ -12,10 +12,10 @@ from pathlib import Path
 from rich.console import Console
 
 from evergrid.demo.board import Board
-from evergrid.demo.cluster import KafkaSecurity
+from evergrid.demo.demo_broker import KafkaSecurity
+from evergrid.demo.demo_services import Stage
+from evergrid.demo.demo_settings import Choices, make_scene
 from evergrid.demo.display import in_lines, on_terminal
-from evergrid.demo.scene import Choices, make_scene
-from evergrid.demo.stage import Stage
 from evergrid.model.join import JoinType
 
 HELP = "see it live: a Kafka broker, sample events, the joined tables"

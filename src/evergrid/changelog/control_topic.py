@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evergrid.changelog.control import BY_HEADER, read_request
+from evergrid.changelog.control_message import BY_HEADER, read_request
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.names import control_spec
 from evergrid.config.settings import Settings

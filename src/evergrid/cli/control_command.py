@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from evergrid.changelog.text import cell, printable
 from evergrid.cli.arguments import reader
-from evergrid.cli.manners import Stopped, leave_output
-from evergrid.cli.standing import (
+from evergrid.cli.exit_codes import Stopped, leave_output
+from evergrid.cli.status_text import (
     coming,
     endangered,
     generations,
@@ -34,7 +34,7 @@ from evergrid.model.errors import ConfigError, DataError, EvergridError
 
 if TYPE_CHECKING:
     from evergrid.changelog.codec import Row
-    from evergrid.cli.watch import Watch
+    from evergrid.cli.control_monitor import Watch
 
 HELP = "change topics or joins while people watch, or show what runs"
 
@@ -114,7 +114,7 @@ def _join(text: str) -> tuple[str, str]:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     # The Kafka client takes a moment to import, which --help need not wait for.
-    from evergrid.cli.watch import Watch
+    from evergrid.cli.control_monitor import Watch
 
     fields = _fields(options.topic or (), options.join or ())
     if not fields:
@@ -148,7 +148,7 @@ def _fields(topics: Sequence[tuple[str, str]], joins: Sequence[tuple[str, str]])
 def _ask(
     settings: Settings, watch: Watch, fields: dict[str, str], options: argparse.Namespace
 ) -> int:
-    from evergrid.changelog.asking import ControlTopic
+    from evergrid.changelog.control_topic import ControlTopic
 
     topic, value = ControlTopic(settings), json.dumps(fields).encode()
     try:

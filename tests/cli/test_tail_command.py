@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.certificates import self_signed
-from tests.cli.running import LIMIT, Running
+from tests.cli.running_command import LIMIT, Running
 from tests.client.people import person
 
 from evergrid.changelog.codec import Row

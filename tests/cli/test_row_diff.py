@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from evergrid.cli.news import Look, News, newer, news
+from evergrid.cli.row_diff import Look, News, newer, news
 
 NEVER = 2**62  # microseconds; beyond what Python's own times hold
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from evergrid.cli.connection_checks import BOTH, Part
 from evergrid.cli.findings import findings
-from evergrid.cli.trials import BOTH, Part
 from evergrid.config import show
 from evergrid.config.settings import Settings
 

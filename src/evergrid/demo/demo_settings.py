@@ -26,8 +26,8 @@ import yaml
 
 from evergrid.config import load, retyped, show
 from evergrid.config.settings import Connection, Kafka, Settings
-from evergrid.demo.cluster import KafkaSecurity
-from evergrid.demo.events import ACCOUNTS, USERS
+from evergrid.demo.demo_broker import KafkaSecurity
+from evergrid.demo.sample_events import ACCOUNTS, USERS
 from evergrid.demo.view import Words
 from evergrid.model.errors import ConfigError
 from evergrid.model.join import JoinType

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from evergrid.demo.people import Person, moved, person, user_id
+from evergrid.demo.sample_people import Person, moved, person, user_id
 
 USERS = "users"
 ACCOUNTS = "accounts"

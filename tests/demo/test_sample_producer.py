@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from evergrid.config.settings import Connection
-from evergrid.demo.events import ACCOUNTS, USERS
-from evergrid.demo.producer import EventProducer
+from evergrid.demo.sample_events import ACCOUNTS, USERS
+from evergrid.demo.sample_producer import EventProducer
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec

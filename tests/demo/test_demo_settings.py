@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evergrid.config import Connection, load
-from evergrid.demo.scene import Choices, make_scene
+from evergrid.demo.demo_settings import Choices, make_scene
 from evergrid.model.errors import ConfigError
 from evergrid.model.join import JoinType
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.running import LIMIT, Running
+from tests.cli.running_command import LIMIT, Running
 
-from evergrid.changelog.control import BY_HEADER
+from evergrid.changelog.control_message import BY_HEADER
 from evergrid.changelog.reader import Record, TopicReader
-from evergrid.cli.manners import PASSING
+from evergrid.cli.exit_codes import PASSING
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evergrid.changelog.asking import ControlTopic
+from evergrid.changelog.control_topic import ControlTopic
 from evergrid.changelog.manifest import Choices, Manifest
 from evergrid.config import load
 from evergrid.config.settings import Settings

@@ -10,7 +10,7 @@ import pytest
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Choices, Manifest
-from evergrid.cli.standing import (
+from evergrid.cli.status_text import (
     coming,
     endangered,
     generations,

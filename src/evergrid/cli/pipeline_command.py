@@ -6,8 +6,8 @@ import argparse
 import time
 from typing import NoReturn
 
-from evergrid.cli.manners import heed_signals
-from evergrid.cli.surroundings import check_surroundings
+from evergrid.cli.exit_codes import heed_signals
+from evergrid.cli.preflight import check_surroundings
 from evergrid.config.settings import Settings
 from evergrid.kafka import jars
 from evergrid.kafka.folder import take_lock

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from evergrid.demo.people import moved, person
+from evergrid.demo.sample_people import moved, person
 
 
 def test_people_are_distinct_and_cannot_be_mailed() -> None:

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from evergrid.changelog.codec import Row, Value
 from evergrid.changelog.text import GAP, cell, fit, is_number, printable, shown
-from evergrid.cli.news import Mark, News
+from evergrid.cli.row_diff import Mark, News
 from evergrid.gateway.http.formats import cells
 from evergrid.model.table import Column, Role
 from evergrid.model.types import Kind

@@ -9,7 +9,15 @@ from itertools import islice, pairwise
 import pytest
 import yaml
 
-from evergrid.demo.events import ACCOUNT_TYPES, ACCOUNTS, BAD, MOST_PEOPLE, USERS, Event, events
+from evergrid.demo.sample_events import (
+    ACCOUNT_TYPES,
+    ACCOUNTS,
+    BAD,
+    MOST_PEOPLE,
+    USERS,
+    Event,
+    events,
+)
 from evergrid.testing import oracle
 
 START_MS = 1_767_225_600_000

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from evergrid.config.settings import Connection
-from evergrid.demo.events import events
+from evergrid.demo.sample_events import events
 from evergrid.kafka.sending import Sender
 
 _AGAIN_SECONDS = 1.0
