@@ -39,7 +39,7 @@ def marks(output: str) -> tuple[list[str], list[str]]:
     return [x for x in lines if x.startswith("✓")], [x for x in lines if x.startswith("✗")]
 
 
-def test_all_is_well_with_a_broker_and_its_topics(
+def test_all_checks_pass_with_a_broker_and_its_topics(
     run: Run, broker: EmbeddedBroker, tmp_path: Path
 ) -> None:
     connection = broker.connection()
@@ -63,7 +63,7 @@ def test_all_is_well_with_a_broker_and_its_topics(
     )
     keys = tmp_path / ".evergrid" / "keys.yaml"
     assert f"✓ Gateway keys: none yet in {keys}; evergrid key create NAME makes one" in well
-    assert done.stdout.endswith("\n\nAll is well: this configuration can run here.\n")
+    assert done.stdout.endswith("\n\nAll checks passed: this configuration can run here.\n")
     assert topics.describe(connection, own) == before == {}
     assert not (tmp_path / ".evergrid").exists()
 

@@ -1,4 +1,4 @@
-"""Which gateway is asked, with which key, and that the key is never shown."""
+"""The gateway's address and key, and that the key is never shown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evergrid.cli.connect_options import add_arguments, configured_url, connected, contact
+from evergrid.cli.connect_options import (
+    add_arguments,
+    configured_url,
+    connect,
+    from_arguments,
+)
 from evergrid.config import load
 from evergrid.config.settings import Gateway, Tls
 from evergrid.model.errors import ConfigError
@@ -29,10 +34,10 @@ def gateway(**changes: object) -> Gateway:
 
 def test_an_option_wins_over_the_environment_and_that_over_the_configuration() -> None:
     environ = {"EVERGRID_KEY": SECRET}
-    assert contact(GATEWAY, options(), environ).url == "http://127.0.0.1:8080"
+    assert from_arguments(GATEWAY, options(), environ).url == "http://127.0.0.1:8080"
     environ["EVERGRID_URL"] = "https://there"
-    assert contact(GATEWAY, options(), environ).url == "https://there"
-    assert contact(GATEWAY, options("--url", "http://here"), environ).url == "http://here"
+    assert from_arguments(GATEWAY, options(), environ).url == "https://there"
+    assert from_arguments(GATEWAY, options("--url", "http://here"), environ).url == "http://here"
 
 
 @pytest.mark.parametrize(
@@ -61,30 +66,30 @@ def test_one_at_any_free_port_cannot_be_found_by_its_configuration() -> None:
 def test_a_file_with_the_key_wins_over_the_environment(tmp_path: Path) -> None:
     file = tmp_path / "my.key"
     file.write_text(f"{SECRET}\n")
-    found = contact(GATEWAY, options("--key-file", str(file)), {"EVERGRID_KEY": "another"})
+    found = from_arguments(GATEWAY, options("--key-file", str(file)), {"EVERGRID_KEY": "another"})
     assert found.key == SECRET
     assert SECRET not in repr(found)
 
 
 def test_without_a_key_it_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"no key for the gateway.*evergrid key create NAME"):
-        contact(GATEWAY, options(), {})
+        from_arguments(GATEWAY, options(), {})
     with pytest.raises(ConfigError, match="No such file"):
-        contact(GATEWAY, options("--key-file", str(tmp_path / "none")), {})
+        from_arguments(GATEWAY, options("--key-file", str(tmp_path / "none")), {})
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", f"keys:\n  - {SECRET}\n"])
 def test_a_file_with_anything_but_a_key_is_refused_unseen(tmp_path: Path, text: str) -> None:
     file = tmp_path / "my.key"
     file.write_text(text)
-    with pytest.raises(ConfigError, match="not one key in it") as caught:
-        contact(GATEWAY, options("--key-file", str(file)), {})
+    with pytest.raises(ConfigError, match="does not hold exactly one key") as caught:
+        from_arguments(GATEWAY, options("--key-file", str(file)), {})
     assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize("url", [f"http://here/#key={SECRET}", f"http://here?key={SECRET}", "here"])
 def test_an_address_with_more_or_less_than_an_address_is_refused_unseen(url: str) -> None:
-    found = contact(GATEWAY, options("--url", url), {"EVERGRID_KEY": "k"})
+    found = from_arguments(GATEWAY, options("--url", url), {"EVERGRID_KEY": "k"})
     with pytest.raises(ConfigError, match="Write the address like") as caught:
-        connected(found)
+        connect(found)
     assert SECRET not in str(caught.value)

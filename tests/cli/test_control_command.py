@@ -19,7 +19,7 @@ from tests.cli.running_command import LIMIT, Running
 
 from evergrid.changelog.control_message import BY_HEADER
 from evergrid.changelog.reader import Record, TopicReader
-from evergrid.cli.exit_codes import PASSING
+from evergrid.cli.exit_codes import TEMPORARY_FAILURE
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
@@ -117,7 +117,7 @@ def test_it_shows_what_happens_until_it_is_live(
     pipeline.judge(at, Verdict.APPLIED, generation=2)
     code, lines, err = ended(asking)
     assert (code, err) == (0, "")
-    assert lines[0].startswith('Asked for {"usersTopic": "users_v2", "joinType": "asof"} (message')
+    assert lines[0].startswith('Sent {"usersTopic": "users_v2", "joinType": "asof"} (message')
     assert (
         "Preparing generation 2: catching up with the past of final_ui: "
         "12,000 of 100,000 rows (12%)"
@@ -135,9 +135,9 @@ def test_it_shows_what_happens_until_it_is_live(
     ("verdict", "code", "words"),
     [
         (Verdict.IGNORED, 0, "Nothing to do. Because.\n"),
-        (Verdict.INVALID, 1, "evergrid: the pipeline refuses it: Because.\n"),
-        (Verdict.FAILED, 1, "evergrid: it failed: Because.\n"),
-        (Verdict.SUPERSEDED, 1, "evergrid: another message took its place: Because.\n"),
+        (Verdict.INVALID, 1, "evergrid: rejected by the pipeline: Because.\n"),
+        (Verdict.FAILED, 1, "evergrid: failed: Because.\n"),
+        (Verdict.SUPERSEDED, 1, "evergrid: superseded by a later message: Because.\n"),
     ],
 )
 def test_every_end_has_its_words_and_its_exit_code(
@@ -169,7 +169,10 @@ def test_a_verdict_on_a_message_of_another_time_is_not_its_own(
         (["--topic", "user=users"], "there is no 'userTopic' to set; it can be one of"),
         (["--users-topic", "salaries"], "usersTopic: topic salaries is not allowed"),
         (["--users-topic", ""], "expected the name of a Kafka topic"),
-        (["--users-topic", "users", "--topic", "users=users.2"], "the same is asked for twice"),
+        (
+            ["--users-topic", "users", "--topic", "users=users.2"],
+            "duplicate option. Name each source and join once.",
+        ),
     ],
 )
 def test_what_cannot_be_asked_for_is_said_and_not_sent(
@@ -187,8 +190,8 @@ def test_without_a_pipeline_it_says_so_and_goes_on_when_one_starts(
 ) -> None:
     asking = control("--join", "inner")
     at = place(asking)
-    later = "It stays on its topic, and is acted on when one starts."
-    asking.until(lambda out, _: f"No pipeline has been seen yet. {later}" in out)
+    later = "The message stays on its topic, and the next pipeline reads it."
+    asking.until(lambda out, _: f"No pipeline has run yet. {later}" in out)
     pipeline = HandwrittenPipeline(settings)
     pipeline.take_control()
     asking.until(lambda out, _: "Waiting for the pipeline to read it." in out)
@@ -204,7 +207,7 @@ def test_it_need_not_wait(run: Run, settings: Settings, pipeline: HandwrittenPip
     assert len(done.stdout.splitlines()) == 1
     pipeline.beat(ago_seconds=60)
     done = run("control", "--join", "left", "--no-wait")
-    assert re.search(r"No pipeline runs since .+ acted on when one starts\.\n$", done.stdout)
+    assert re.search(r"No pipeline runs since .+ the next pipeline reads it\.\n$", done.stdout)
     assert [json.loads(m.value or b"") for m in messages(settings)] == [
         {"joinType": "inner"},
         {"joinType": "left"},
@@ -216,13 +219,15 @@ def test_watching_ends_with_the_time_or_ctrl_c_and_the_message_stays(
 ) -> None:
     done = run("control", "--join", "inner", "--timeout", "1s")
     assert done.returncode == 3
-    assert done.stdout.splitlines()[-1].startswith("Not decided within 1 s. The message stays sent")
+    assert done.stdout.splitlines()[-1].startswith(
+        "Timed out after 1 s without a verdict. The message"
+    )
     asking = control("--join", "left")
     asking.until(lambda out, _: "Waiting for the pipeline" in out)
     asking.process.send_signal(signal.SIGINT)
     code, lines, err = ended(asking)
     assert (code, err) == (3, "")
-    assert lines[-1].startswith("Stopped watching. The message stays sent.")
+    assert lines[-1].startswith("Stopped waiting. The message stays sent.")
     assert len(messages(settings)) == 2
 
 
@@ -247,7 +252,7 @@ def test_a_broker_that_goes_away_is_waited_for(
     at = place(asking)
     asking.until(lambda out, _: "Waiting for the pipeline" in out)
     broker.kill()
-    asking.until(lambda out, _: f"({broker.bootstrap}) does not answer. Going on" in out)
+    asking.until(lambda out, _: f"({broker.bootstrap}) does not answer. Retrying." in out)
     broker.start()
     again = HandwrittenPipeline(settings)
     again.take_control()
@@ -307,7 +312,7 @@ def test_without_options_it_shows_what_runs_what_may_be_and_what_was(
     lines = done.stdout.splitlines()
     assert lines[0] == "The pipeline runs."
     assert re.fullmatch(
-        r"Generation 1 is on screens since .+: users: users, accounts: accounts, final: left\.",
+        r"Generation 1 is current since .+: users: users, accounts: accounts, final: left\.",
         lines[1],
     )
     assert lines[2].startswith("Preparing generation 2: catching up with the past of final_ui: 12")
@@ -317,7 +322,7 @@ def test_without_options_it_shows_what_runs_what_may_be_and_what_was(
     shown = [line for line in lines if "usersTopic" in line]
     assert len(shown) == 5
     assert re.search(r"failed +key ops +\{", shown[-1])
-    assert re.search(r"ignored +somebody +\{", shown[0])
+    assert re.search(r"ignored +unknown +\{", shown[0])
     assert lines[-1] == "    Topic users_v9 does not exist."
     assert "\x1b" not in done.stdout
 
@@ -326,7 +331,7 @@ def test_before_any_pipeline_there_is_nothing_to_show(run: Run, settings: Settin
     done = run("control")
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
-        "No pipeline has been seen yet.",
+        "No pipeline has run yet.",
         "",
         f"No control message on {settings.control.topic} has been read yet.",
     ]
@@ -356,5 +361,5 @@ def test_help_names_the_sources_of_the_configuration(run: Run, tmp_path: Path) -
 def test_without_kafka_it_says_so(run: Run, environ: dict[str, str]) -> None:
     environ["EVERGRID_KAFKA__BOOTSTRAP"] = "127.0.0.1:1"
     done = run("control", "--join", "left")
-    assert (done.returncode, done.stdout) == (PASSING, "")
+    assert (done.returncode, done.stdout) == (TEMPORARY_FAILURE, "")
     assert "Kafka connection internal (127.0.0.1:1): could not connect" in done.stderr

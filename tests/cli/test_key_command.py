@@ -24,7 +24,7 @@ def test_a_created_key_opens_and_its_secret_is_all_of_the_output(run: Run, path:
     done = run("key", "create", "anna")
     assert done.returncode == 0
     assert re.fullmatch(r"eg_[A-Za-z0-9_-]{43}\n", done.stdout)
-    assert "only time" in done.stderr
+    assert "shown only this once" in done.stderr
     secret = done.stdout.strip()
     assert secret not in done.stderr + path.read_text()
     found = Keys(path, print).find(secret)
@@ -50,7 +50,7 @@ def test_rights_and_expiry_are_as_asked_for_and_listed(run: Run, path: Path) -> 
     assert (anna.expires - anna.created).days == 30
     done = run("key", "list")
     heading, first, second = done.stdout.splitlines()
-    assert heading.split() == ["NAME", "RIGHTS", "CREATED", "GOOD"]
+    assert heading.split() == ["NAME", "RIGHTS", "CREATED", "VALID"]
     assert re.fullmatch(r"anna +reads users_\*, final_ui, control +\S+ \S+Z +until \S+ \S+Z", first)
     assert re.fullmatch(r"ben +reads all tables +\S+ \S+Z +until removed", second)
     assert not any(secret in done.stdout + done.stderr for secret in secrets)
@@ -63,7 +63,7 @@ def test_a_removed_key_is_gone(run: Run, path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
     assert "Key 'anna' is removed" in done.stderr
     assert read_keys(path).keys == ()
-    assert "Make one: evergrid key create NAME" in run("key", "list").stderr
+    assert "Create one: evergrid key create NAME" in run("key", "list").stderr
 
 
 def test_alone_it_explains_itself(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""What people read of the pipeline and of control messages says what is so, on one line each."""
+"""The state of the pipeline and of control messages, on one line each."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ import pytest
 from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Choices, Manifest
 from evergrid.cli.status_text import (
-    coming,
-    endangered,
-    generations,
-    messages,
-    options_of,
-    outcome,
-    pipeline,
+    canceled_text,
+    generation_lines,
+    message_lines,
+    option_lines,
+    outcome_text,
+    pipeline_text,
+    progress_text,
 )
 from evergrid.config import load
 from evergrid.model.control import Verdict, topic_words, type_words
 from evergrid.model.generation import Generation, Progress, State, Times
 
 SETTINGS = load(None, {})
-TODAY = datetime.date(2026, 11, 16)
 AT = round(datetime.datetime(2026, 11, 16, 12, 0, 3).timestamp() * 1_000_000)
 PARTS = "users: users, accounts: accounts, final: left"
 
@@ -58,10 +57,10 @@ def message(verdict: Verdict, reason: str | None = None, generation: int | None 
 
 
 def test_whether_a_pipeline_runs_is_said_and_since_when_not() -> None:
-    assert pipeline(Manifest(), False, TODAY) == "No pipeline has been seen yet."
+    assert pipeline_text(Manifest(), False) == "No pipeline has run yet."
     seen = Manifest(pulse=AT)
-    assert pipeline(seen, True, TODAY) == "The pipeline runs."
-    assert pipeline(seen, False, TODAY) == "No pipeline runs since 12:00:03.000."
+    assert pipeline_text(seen, True) == "The pipeline runs."
+    assert pipeline_text(seen, False) == "No pipeline runs since 2026-11-16 12:00:03."
 
 
 @pytest.mark.parametrize(
@@ -82,31 +81,31 @@ def test_whether_a_pipeline_runs_is_said_and_since_when_not() -> None:
 def test_what_is_being_done_is_told(state: State, progress: Progress | None, sentence: str) -> None:
     one = generation(4, state, "No\nbroker." if state is State.FAILED else "")
     known = manifest(msgspec.structs.replace(one, progress=progress))
-    assert coming(message(Verdict.PREPARING), known).startswith(sentence)
-    assert coming(message(Verdict.PREPARING), Manifest()) == "Preparing generation 4."
+    assert progress_text(message(Verdict.PREPARING), known).startswith(sentence)
+    assert progress_text(message(Verdict.PREPARING), Manifest()) == "Preparing generation 4."
 
 
 def test_what_waits_says_for_what() -> None:
-    assert coming(None, Manifest()) == "Waiting for the pipeline to read it."
-    assert coming(message(Verdict.WAITING), Manifest()) == "Waiting."
-    assert coming(message(Verdict.WAITING, "Soon."), Manifest()) == "Waiting. Soon."
+    assert progress_text(None, Manifest()) == "Waiting for the pipeline to read it."
+    assert progress_text(message(Verdict.WAITING), Manifest()) == "Waiting."
+    assert progress_text(message(Verdict.WAITING, "Soon."), Manifest()) == "Waiting. Soon."
 
 
 def test_how_it_ended_and_how_long_it_took() -> None:
     live = manifest(generation(4, State.CURRENT), current=4)
     applied = message(Verdict.APPLIED)
-    assert outcome(applied, live, 14.24) == f"Generation 4 is live after 14.2 s: {PARTS}."
-    assert outcome(applied, Manifest(), 123.4) == "Generation 4 is live after 2 min 3 s."
-    assert outcome(message(Verdict.IGNORED, "It runs."), live, 1) == "Nothing to do. It runs."
-    assert outcome(message(Verdict.FAILED), live, 1) == "it failed: no reason is given"
+    assert outcome_text(applied, live, 14.24) == f"Generation 4 is live after 14.2 s: {PARTS}."
+    assert outcome_text(applied, Manifest(), 123.4) == "Generation 4 is live after 2 min 3 s."
+    assert outcome_text(message(Verdict.IGNORED, "It runs."), live, 1) == "Nothing to do. It runs."
+    assert outcome_text(message(Verdict.FAILED), live, 1) == "failed: no reason given"
     advice = "x" * 1000 + " Create it."
-    assert outcome(message(Verdict.FAILED, advice), live, 1).endswith("Create it.")
-    assert len(outcome(message(Verdict.FAILED, "x" * 10_000), live, 1)) < 2100
+    assert outcome_text(message(Verdict.FAILED, advice), live, 1).endswith("Create it.")
+    assert len(outcome_text(message(Verdict.FAILED, "x" * 10_000), live, 1)) < 2100
 
 
 def test_generations_that_matter_are_listed_the_current_one_first() -> None:
     lines = list(
-        generations(
+        generation_lines(
             manifest(
                 generation(1, State.GONE),
                 generation(2, State.RETIRING),
@@ -114,25 +113,24 @@ def test_generations_that_matter_are_listed_the_current_one_first() -> None:
                 generation(4, State.PREPARING),
                 generation(5, State.FAILED, "Topic users_v9 does not exist."),
                 current=3,
-            ),
-            TODAY,
+            )
         )
     )
     assert lines == [
-        f"Generation 3 is on screens since 12:00:03.000: {PARTS}.",
+        f"Generation 3 is current since 2026-11-16 12:00:03: {PARTS}.",
         "Generation 5 failed: Topic users_v9 does not exist.",
         f"Preparing generation 4 ({PARTS}).",
-        f"Generation 2 is kept: {PARTS}; going back to it is quick.",
+        f"Generation 2 is kept for a quick return: {PARTS}.",
     ]
 
 
-def test_what_another_message_would_call_off_is_told() -> None:
+def test_the_preparation_that_another_message_cancels_is_named() -> None:
     coming = msgspec.structs.replace(generation(4, State.PREPARING), cause="0:12")
-    assert endangered(manifest(generation(3, State.CURRENT), coming, current=3)) == (
-        f"Generation 4 ({PARTS}) is being prepared for message 0:12: it is called off unless this "
-        "asks for the same."
+    assert canceled_text(manifest(generation(3, State.CURRENT), coming, current=3)) == (
+        f"Generation 4 ({PARTS}) is being prepared for message 0:12; this message cancels it, "
+        "unless it asks for the same."
     )
-    assert endangered(manifest(generation(3, State.CURRENT), current=3)) == ""
+    assert canceled_text(manifest(generation(3, State.CURRENT), current=3)) == ""
 
 
 def test_several_joins_are_told_apart_in_what_is_typed(tmp_path: Path) -> None:
@@ -150,31 +148,31 @@ def test_several_joins_are_told_apart_in_what_is_typed(tmp_path: Path) -> None:
         type_words(settings.joins),
     )
     known = msgspec.structs.replace(manifest(one, current=1), choices=choices)
-    assert list(options_of(known, ("users", "accounts"))) == [
+    assert list(option_lines(known, ("users", "accounts"))) == [
         "  --users-topic TOPIC     now users",
         "  --accounts-topic TOPIC  now accounts",
         "  --join final=TYPE       now left; or asof, inner",
         "  --join all=TYPE         now inner; or asof, left",
         "  topics: accounts, users",
     ]
-    elsewhere = list(options_of(known, ("users",)))
+    elsewhere = list(option_lines(known, ("users",)))
     assert elsewhere[:2] == [
         "  --users-topic TOPIC     now users",
         "  --topic accounts=TOPIC  now accounts",
     ]
     without = Manifest(choices=Choices("t", (), {}, {"final": "joinType"}))
-    nothing = list(options_of(without, ()))
+    nothing = list(option_lines(without, ()))
     assert nothing == [
         "  --join TYPE  asof, left, inner",
-        "  topics: none that exists may be asked for",
+        "  topics: none that exists is allowed",
     ]
 
 
 def test_messages_are_lined_up_with_their_reasons_below() -> None:
     rows = [message(Verdict.APPLIED), {**message(Verdict.INVALID, "Not\tJSON."), "by": "key ops"}]
-    assert list(messages(rows, TODAY)) == [
-        '  12:00:03.000  applied  somebody  {"joinType": "left"}',
-        '  12:00:03.000  invalid  key ops   {"joinType": "left"}',
+    assert list(message_lines(rows)) == [
+        '  2026-11-16 12:00:03  applied  unknown  {"joinType": "left"}',
+        '  2026-11-16 12:00:03  invalid  key ops  {"joinType": "left"}',
         "    Not\\tJSON.",
     ]
-    assert list(messages([], TODAY)) == []
+    assert list(message_lines([])) == []

@@ -161,8 +161,8 @@ def test_rows_that_leave_a_narrow_window_are_not_deleted_and_those_it_misses_are
 def test_an_unknown_table_is_answered_with_those_there_are(run: Run, gateway: LocalGateway) -> None:
     done = run("tail", "userui")
     assert done.returncode == 1
-    assert "there is no table 'userui'" in done.stderr
-    assert "Did you mean 'users_ui'? There are users_ui." in done.stderr
+    assert "no such table 'userui'" in done.stderr
+    assert "Did you mean 'users_ui'? The tables are users_ui." in done.stderr
 
 
 def test_a_key_for_other_tables_sees_nothing_of_this_one(
@@ -174,7 +174,7 @@ def test_a_key_for_other_tables_sees_nothing_of_this_one(
     environ["EVERGRID_URL"] = gateway.address
     done = run("tail", TABLE)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "no tables yet that this key may read" in done.stderr
+    assert "the gateway has none yet that this key may read" in done.stderr
     waiting = run("tail", TABLE, "--wait")
     assert waiting.returncode == 1
     assert "this key may not read the table users_ui" in waiting.stderr
@@ -234,7 +234,7 @@ def test_it_goes_on_by_itself_when_the_gateway_was_away(
     following.until(lambda out, _: "P10" in out and "Mei" in out)
     assert following.out.count("users_ui · generation 1") == 1
     said = following.stop().splitlines()
-    assert "goes on by itself" in said[0]
+    assert "resumes automatically" in said[0]
     assert said[1:] == ["evergrid: users_ui is live.", "Stopped."]
 
 
@@ -246,7 +246,7 @@ def test_it_says_since_when_the_rows_are_stale(
     since = round((time.time() - 5) * 1_000_000)
     gateway.say(TABLE, Live.STALE, "The broker does not answer.", since)
     at = time.strftime("%H:%M:%S", time.localtime(since // 1_000_000))
-    told = re.compile(rf"users_ui is stale since (\S+ )?{at}")  # with its day, around midnight
+    told = re.compile(rf"users_ui is stale since \S+ {at}")
     following.until(lambda _, err: bool(told.search(err)))
     gateway.say(TABLE, Live.LIVE)
     following.until(lambda _, err: "users_ui is live." in err)

@@ -13,7 +13,7 @@ from evergrid.demo.sample_events import (
     ACCOUNT_TYPES,
     ACCOUNTS,
     BAD,
-    MOST_PEOPLE,
+    MAX_PEOPLE,
     USERS,
     Event,
     events,
@@ -104,7 +104,7 @@ def test_users_arrive_late_change_and_stay_unknown(day: list[Event]) -> None:
         (first_user if event.source == USERS else first_account).setdefault(event.key, place)
     late = [key for key, place in first_account.items() if place < first_user.get(key, -1)]
     unknown = first_account.keys() - first_user.keys()
-    assert len(first_user) == MOST_PEOPLE
+    assert len(first_user) == MAX_PEOPLE
     assert len(late) > 50
     assert 10 < len(unknown) <= 50
     for key in late:
@@ -112,7 +112,7 @@ def test_users_arrive_late_change_and_stay_unknown(day: list[Event]) -> None:
     unknown_share = sum(event.key in unknown for event in day) / COUNT
     assert 0.005 < unknown_share < 0.02
     updates = sum(event.source == USERS for event in day) - len(first_user)
-    assert updates > MOST_PEOPLE
+    assert updates > MAX_PEOPLE
 
 
 def test_late_users_do_not_end_when_the_town_is_full(day: list[Event]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evergrid.config.settings import Connection
 from evergrid.demo.sample_events import ACCOUNTS, USERS
-from evergrid.demo.sample_producer import EventProducer
+from evergrid.demo.sample_producer import SampleProducer
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker
 from evergrid.kafka.topics import NewTopicSpec
@@ -30,7 +30,7 @@ def test_events_come_and_come_again_after_a_kill(tmp_path: Path) -> None:
     with EmbeddedBroker(tmp_path) as broker:
         connection = broker.connection()
         topics.create(connection, [NewTopicSpec("u", 2), NewTopicSpec("a", 2)])
-        producer = EventProducer(connection, {USERS: "u", ACCOUNTS: "a"}, rate=200, seed=1)
+        producer = SampleProducer(connection, {USERS: "u", ACCOUNTS: "a"}, rate=200, seed=1)
         producer.start()
         wait_for(lambda: messages(connection), lambda count: count > 100, LIMIT)
         broker.kill()

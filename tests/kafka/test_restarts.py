@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 from evergrid.kafka import restarts
-from evergrid.kafka.restarts import Restarts
+from evergrid.kafka.leash import Leashed
+from evergrid.kafka.restarts import Ended, Restarts, SupervisedProcess
 
 
 class Clock:
@@ -52,3 +55,74 @@ def test_one_that_ran_for_a_while_starts_again_soon(clock: Clock) -> None:
     clock.now += 61
     assert process.is_calm()
     assert process.fell() == 1
+
+
+class Process:
+    """A child process that ends when the test says so."""
+
+    def __init__(self) -> None:
+        self.code: int | None = None
+        self.stopped: list[float] = []
+
+    def poll(self) -> int | None:
+        return self.code
+
+    def ask_to_end(self, seconds: float) -> None:
+        self.stopped.append(seconds)
+
+    def stop(self, seconds: float) -> int:
+        self.stopped.append(seconds)
+        return 0
+
+
+@pytest.fixture
+def launched() -> list[Process]:
+    return []
+
+
+@pytest.fixture
+def supervised(launched: list[Process], clock: Clock) -> SupervisedProcess:
+    def launch() -> Leashed:
+        launched.append(Process())
+        return cast("Leashed", launched[-1])
+
+    return SupervisedProcess(launch)
+
+
+def test_a_process_that_ended_is_reported_once_and_started_again_when_it_is_due(
+    supervised: SupervisedProcess, launched: list[Process], clock: Clock
+) -> None:
+    supervised.start()
+    assert supervised.poll() is None
+    launched[0].code = 7
+    assert supervised.poll() == Ended(7, 1.0, was_stable=False)
+    assert supervised.poll() is None
+    assert len(launched) == 1
+    clock.now += 1
+    assert supervised.poll() is None
+    assert len(launched) == 2
+
+
+def test_a_process_that_ran_for_long_counts_as_stable_from_then_on(
+    supervised: SupervisedProcess, launched: list[Process], clock: Clock
+) -> None:
+    supervised.start()
+    clock.now += 61
+    supervised.poll()
+    for _ in range(2):
+        launched[-1].code = 1
+        ended = supervised.poll()
+        assert ended is not None
+        assert ended.was_stable
+        clock.now += ended.restart_in
+        supervised.poll()
+
+
+def test_stopping_is_passed_on_while_it_runs_and_does_nothing_after_it_ended(
+    supervised: SupervisedProcess, launched: list[Process]
+) -> None:
+    supervised.start()
+    supervised.ask_to_end(3.0)
+    supervised.stop(3.0)
+    supervised.stop(3.0)
+    assert launched[0].stopped == [3.0, 3.0]

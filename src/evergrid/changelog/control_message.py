@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from evergrid.changelog.text import printable
 from evergrid.config.settings import Settings
 from evergrid.config.values import TOPIC
 from evergrid.model.control import Request, topic_words, type_words
 from evergrid.model.errors import DataError
 from evergrid.model.join import JoinType
+from evergrid.model.printable import printable
 
 _LONGEST_SHOWN = 80
 LARGEST_BYTES = 16 * 1024

@@ -1,4 +1,4 @@
-"""Where the gateway is and which key opens it, for commands that ask one."""
+"""The gateway's address and key, for commands that connect to one."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 URL_VARIABLE = "EVERGRID_URL"
 KEY_VARIABLE = "EVERGRID_KEY"
 
-_MAKE_ONE = (
-    "Make one with `evergrid key create NAME > my.key` where the gateway runs, and add "
+_CREATE_KEY = (
+    "Create one with `evergrid key create NAME > my.key` where the gateway runs, and add "
     f"--key-file my.key, or set {KEY_VARIABLE}."
 )
-_WELL_WRITTEN = (
-    "Write the address like http://127.0.0.1:8080, and the key not in it but in a file "
-    f"(--key-file) or in {KEY_VARIABLE}."
+_ADDRESS_FORMAT = (
+    "Write the address like http://127.0.0.1:8080, without the key, which goes into a file "
+    f"(--key-file) or into {KEY_VARIABLE}."
 )
-_TRUSTED = (
-    "Add --ca with the PEM file of the authority that signed it, and ask for the gateway (--url) "
-    "by the name that is in the certificate."
+_CERTIFICATE = (
+    "Add --ca with the PEM file of the authority that signed it, and give --url the name that is "
+    "in the certificate."
 )
-_LONGEST_KEY = 4096
-_LONGEST_WAIT_SECONDS = 3.0  # between two tries to connect again: a person looks on
+_MAX_KEY = 4096
+_MAX_BACKOFF_SECONDS = 3.0  # short, because a person waits
 
 
-class Contact(msgspec.Struct, frozen=True):
-    """What it takes to ask a gateway; printing it does not print the key."""
+class ConnectOptions(msgspec.Struct, frozen=True):
+    """What it takes to connect to a gateway; printing it does not print the key."""
 
     url: str
     key: str
     ca: Path | None = None
 
     def __repr__(self) -> str:
-        return f"Contact({self.url!r})"
+        return f"ConnectOptions({self.url!r})"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,31 +57,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--key-file",
         type=Path,
         metavar="FILE",
-        help=f"a file with the key (default: the key in {KEY_VARIABLE}). It cannot be an argument: "
-        "everybody on this machine can read those in the list of processes",
+        help=f"a file with the key (default: the key in {KEY_VARIABLE}). The key itself cannot be "
+        "an argument, because other users see arguments in the list of processes",
     )
     parser.add_argument(
         "--ca",
         type=Path,
         metavar="FILE",
-        help="PEM file of the authority that signed the gateway's certificate (default: those "
-        "the system trusts)",
+        help="PEM file of the authority that signed the gateway's certificate (default: the "
+        "system's authorities)",
     )
 
 
-def contact(gateway: Gateway, options: argparse.Namespace, environ: Mapping[str, str]) -> Contact:
+def from_arguments(
+    gateway: Gateway, options: argparse.Namespace, environ: Mapping[str, str]
+) -> ConnectOptions:
     """The gateway that the options, the environment or the configuration name."""
     url = options.url or environ.get(URL_VARIABLE) or configured_url(gateway)
-    return Contact(url, _key(options.key_file, environ), options.ca)
+    return ConnectOptions(url, _key(options.key_file, environ), options.ca)
 
 
 def configured_url(gateway: Gateway) -> str:
-    """Where a gateway with these settings is found from the machine it runs on."""
+    """The address of a gateway with these settings, on the machine it runs on."""
     if not gateway.port:
         raise ConfigError(
-            "the gateway's port is another at each start (0)",
-            where="gateway.port",
-            remedy=f"Give its address with --url or {URL_VARIABLE}: it says it when it starts.",
+            "gateway.port is 0, so the gateway takes another port at each start",
+            remedy=f"Give its address, which it prints at its start, with --url or {URL_VARIABLE}.",
         )
     scheme = "https" if gateway.tls else "http"
     return f"{scheme}://{_reachable(gateway.host)}:{gateway.port}"
@@ -101,37 +102,40 @@ def _key(file: Path | None, environ: Mapping[str, str]) -> str:
     if file is None:
         key = environ.get(KEY_VARIABLE, "").strip()
         if not key:
-            raise ConfigError("there is no key for the gateway", remedy=_MAKE_ONE)
+            raise ConfigError("no key for the gateway", remedy=_CREATE_KEY)
         return key
     try:
         with file.open(encoding="utf-8", errors="replace") as text:
-            key = text.read(_LONGEST_KEY).strip()
+            key = text.read(_MAX_KEY).strip()
     except OSError as error:
         raise ConfigError(
-            f"the key cannot be read ({error.strerror})", where=str(file), remedy=_MAKE_ONE
+            f"key file cannot be read ({error.strerror})", where=str(file), remedy=_CREATE_KEY
         ) from None
     if len(key.split()) != 1:
-        raise ConfigError("there is not one key in it", where=str(file), remedy=_MAKE_ONE)
+        raise ConfigError(
+            "key file does not hold exactly one key", where=str(file), remedy=_CREATE_KEY
+        )
     return key
 
 
-def connected(contact: Contact) -> Client:
-    """A client that has reached the gateway."""
+def connect(options: ConnectOptions) -> Client:
+    """A client that has connected to the gateway."""
     # Arrow and the web client take a moment to import, which --help need not wait for.
-    from evergrid.client import Patience, connect
+    from evergrid.client import Patience
+    from evergrid.client import connect as connect_client
     from evergrid.client.address import address
 
     try:
-        address(contact.url, contact.key)
+        address(options.url, options.key)
     except ConfigError as error:
-        raise ConfigError(error.what, where=error.where, remedy=_WELL_WRITTEN) from None
-    patience = Patience(longest_wait=_LONGEST_WAIT_SECONDS)
-    return connect(contact.url, contact.key, ca=contact.ca, patience=patience)
+        raise ConfigError(error.what, where=error.where, remedy=_ADDRESS_FORMAT) from None
+    patience = Patience(longest_wait=_MAX_BACKOFF_SECONDS)
+    return connect_client(options.url, options.key, ca=options.ca, patience=patience)
 
 
 @contextlib.contextmanager
-def explained() -> Iterator[None]:
-    """Let the client's errors say what to do on a command line, not in a program."""
+def command_line_errors() -> Iterator[None]:
+    """Replace the remedies of the client's errors, which are for programs, by those for here."""
     from evergrid.client import ClientError
 
     try:
@@ -147,9 +151,9 @@ def _remedy(error: ClientError) -> str:
     from evergrid.protocol.codes import Code
 
     if isinstance(error, Unreachable) and error.remedy in ("", NOBODY):
-        return "Start it with `evergrid gateway` or `evergrid run`, or say where it is with --url."
+        return "Start it with `evergrid gateway` or `evergrid run`, or give its address with --url."
     if isinstance(error, Denied) and error.code != Code.NO_RIGHTS.value:
-        return f"It was taken from --key-file, or else from {KEY_VARIABLE}."
+        return f"The key is from --key-file, or else from {KEY_VARIABLE}."
     if not error.code and any(words in error.what for words in ("not trusted", "another name")):
-        return _TRUSTED
+        return _CERTIFICATE
     return ""

@@ -1,8 +1,8 @@
-"""Each Kafka connection tried with the clients of the parts that use it, step by step.
+"""Checks of each Kafka connection, with the clients of the parts that use it.
 
-The orchestrator and the gateway use the Python client, Spark the Java client; both must get in,
-each by its own words for the same settings. Each part is tried with what it does itself, so that
-the rights of that part are enough for it.
+The orchestrator and the gateway use the Python client, Spark the Java client. Both must connect,
+each with its own names for the same settings. Each part is checked with what it does itself, so
+that its own permissions are enough for the check.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from evergrid.model.source import Edge, Source
 from evergrid.pipeline.javaclient import JavaClient
 
 PYTHON, JAVA = "Python client", "Java client"
-TRIAL = "check"  # the topic <prefix>.check is made, used and deleted
-_HELLO = b"evergrid check"
-_WAY = (Step.HOST, Step.TLS, Step.LOGIN)
+_TEST_TOPIC = "check"  # <prefix>.check is created, used and deleted
+_TEST_MESSAGE = b"evergrid check"
+_STEPS = (Step.HOST, Step.TLS, Step.LOGIN)
 _READ_SECONDS = 20.0
-_EARLIEST = -2  # as an offset, in Kafka's protocol
+_EARLIEST = -2  # this offset means "earliest" in Kafka's protocol
 
 
 class Part(enum.Enum):
-    """What is started with a configuration, and has rights of its own on Kafka."""
+    """A process of Evergrid, with permissions of its own on Kafka."""
 
     PIPELINE = "pipeline"
     GATEWAY = "gateway"
@@ -53,58 +53,59 @@ BOTH: Parts = frozenset(Part)
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """Whether one thing is well, in a sentence."""
+    """The result of one check, with a sentence."""
 
-    well: bool
+    ok: bool
     text: str
 
 
-def finding(look: Callable[[], str]) -> Finding:
+def finding(check: Callable[[], str]) -> Finding:
+    """The result of `check`, which returns a sentence or raises an EvergridError."""
     try:
-        return Finding(True, look())
+        return Finding(True, check())
     except EvergridError as error:
         return Finding(False, error.sentence())
 
 
-class Trials:
-    """The connections of these parts; without `java` only the Python client is tried."""
+class ConnectionChecks:
+    """Checks the connections of these parts; without `java`, with the Python client alone."""
 
     def __init__(self, settings: Settings, java: JavaClient | None, parts: Parts = BOTH) -> None:
         self._settings = settings
         self._java = java
-        self._by_pipeline = Part.PIPELINE in parts
+        self._for_pipeline = Part.PIPELINE in parts
 
     def findings(self) -> Iterator[Finding]:
         kafka = self._settings.kafka
-        used = kafka.connections if self._by_pipeline else (kafka.control, kafka.internal)
+        used = kafka.connections if self._for_pipeline else (kafka.control, kafka.internal)
         for names, connection in _distinct(used):
             yield from self._cluster(names, connection)
 
     def _cluster(self, names: list[str], connection: Connection) -> Iterator[Finding]:
         reached = finding(lambda: _reach_host(names, connection))
         yield reached
-        if not reached.well:
+        if not reached.ok:
             return
         kafka = self._settings.kafka
         by_spark = bool({kafka.source.name, kafka.internal.name} & set(names))
-        let_in = [_log_in(PYTHON, connection, lambda: reach(connection).brokers)]
-        yield let_in[0]
+        logins = [_log_in(PYTHON, connection, lambda: reach(connection).brokers)]
+        yield logins[0]
         java = self._java if by_spark else None
         if java is not None:
-            let_in.append(_log_in(JAVA, connection, lambda: java.reach(connection)))
-            yield let_in[1]
-        if not all(each.well for each in let_in):
+            logins.append(_log_in(JAVA, connection, lambda: java.reach(connection)))
+            yield logins[1]
+        if not all(each.ok for each in logins):
             return
-        if kafka.source.name in names and self._by_pipeline:
+        if kafka.source.name in names and self._for_pipeline:
             for source in self._settings.sources.values():
                 yield finding(lambda source=source: self._source(source))  # type: ignore[misc]
         if kafka.control.name in names:
             yield finding(self._control)
-        if kafka.internal.name in names and self._by_pipeline:
+        if kafka.internal.name in names and self._for_pipeline:
             yield finding(self._own_topics)
-            yield finding(self._own_use)
+            yield finding(self._test_topic)
         elif kafka.internal.name in names:
-            yield finding(self._shown_topics)
+            yield finding(self._changelogs)
 
     def _source(self, source: Source) -> str:
         settings, connection = self._settings, self._settings.kafka.source
@@ -126,28 +127,28 @@ class Trials:
         return f"{seen}, readable"
 
     def _control(self) -> str:
-        """The pipeline reads it and makes it where there is none; a gateway only writes to it."""
+        """The pipeline reads the topic, or creates it if it is missing; a gateway only writes."""
         connection, name = self._settings.kafka.control, self._settings.control.topic
         info = topics.describe(connection, [name]).get(name)
-        if info is None and not self._by_pipeline:
+        if info is None and not self._for_pipeline:
             return f"Control topic {name}: does not exist yet; the pipeline makes it"
         if info is None:
             rehearse(connection, [control_spec(name, self._settings.internal_topics)])
             return f"Control topic {name}: does not exist yet; it can be made"
-        if not self._by_pipeline:
+        if not self._for_pipeline:
             return f"Control topic {name}: {_seen(info)}"
-        _try_reading(connection, [name])
+        _check_readable(connection, [name])
         return f"Control topic {name}: {_seen(info)}, readable"
 
-    def _shown_topics(self) -> str:
-        """Those that a gateway reads: the manifest, and what that says is to be shown."""
+    def _changelogs(self) -> str:
+        """A gateway reads the manifest and the changelogs that the manifest names."""
         connection, prefix = self._settings.kafka.internal, self._settings.internal_topics.prefix
         name = manifest_topic(prefix)
         if name not in topics.describe(connection, [name]):
             return f"Evergrid's own topics {prefix}.*: none yet; the pipeline makes them"
         tables = load_manifest(connection, prefix).tables().values()
         there = topics.describe(connection, [name, *(table.topic for table in tables)])
-        _try_reading(connection, there)
+        _check_readable(connection, there)
         count = "1 topic" if len(there) == 1 else f"{len(there)} topics"
         return f"Evergrid's own topics {prefix}.*: {count} seen, readable"
 
@@ -162,20 +163,20 @@ class Trials:
         state = "are there or can be made" if new and there else state
         return f"Evergrid's own topics {own.prefix}.*: {state}"
 
-    def _own_use(self) -> str:
-        """Nothing but trying shows that a topic to come can be written to."""
+    def _test_topic(self) -> str:
+        """Create a topic, write to it, read it and delete it."""
         connection, own = self._settings.kafka.internal, self._settings.internal_topics
-        name = system_topic(own.prefix, TRIAL)
+        name = system_topic(own.prefix, _TEST_TOPIC)
         topics.create(connection, [NewTopicSpec(name, 1, own.replication)])
         try:
             sender = Sender(connection)
-            sender.send(name, _HELLO)
+            sender.send(name, _TEST_MESSAGE)
             sender.flush()
             if self._java is not None:
-                self._java.write(connection, name, _HELLO)
+                self._java.write(connection, name, _TEST_MESSAGE)
             expected = 1 if self._java is None else 2
             if sum(len(batch) for batch in read_to_end(connection, name)) != expected:
-                raise LinkError(f"topic {name} does not hold what was written", where=name)
+                raise LinkError(f"topic {name} does not hold the messages written to it")
         finally:
             topics.delete(connection, [name])
         writers = f"the {PYTHON}" if self._java is None else "both clients"
@@ -187,17 +188,17 @@ def _seen(info: TopicInfo) -> str:
     return f"seen ({parts})"
 
 
-def _try_reading(connection: Connection, names: Iterable[str]) -> None:
-    """LinkError unless of each topic something is read, or that there is nothing in it."""
+def _check_readable(connection: Connection, names: Iterable[str]) -> None:
+    """LinkError unless each topic gives a message, or its end if it is empty."""
     starts = {name: {0: _EARLIEST} for name in names}
     reader = TopicReader(connection, starts)
     deadline = time.monotonic() + _READ_SECONDS
     try:
-        # Where something was heard, a real offset has taken the place of the one to begin with.
-        while silent := [name for name in starts if not reader.reached(name, {0: 0})]:
+        # A topic that answered has a real offset in the place of `_EARLIEST`.
+        while unread := [name for name in starts if not reader.reached(name, {0: 0})]:
             if time.monotonic() > deadline:
                 raise LinkError(
-                    f"could not read {', '.join(silent)}: nothing came for {_READ_SECONDS:.0f} s",
+                    f"read timed out after {_READ_SECONDS:.0f} s: {', '.join(unread)}",
                     where=where(connection),
                     remedy="Check the broker's log.",
                 )
@@ -207,19 +208,19 @@ def _try_reading(connection: Connection, names: Iterable[str]) -> None:
 
 
 def _reach_host(names: list[str], connection: Connection) -> str:
-    trouble = knock(connection)
-    if trouble is not None and trouble.step is Step.HOST:
-        raise explained(connection, "connect", trouble)
+    problem = knock(connection)
+    if problem is not None and problem.step is Step.HOST:
+        raise explained(connection, "connect", problem)
     return f"Kafka for {', '.join(names)} at {connection.bootstrap}: {Step.HOST.value}"
 
 
 def _log_in(client: str, connection: Connection, count: Callable[[], int]) -> Finding:
-    """How far one client comes."""
+    """Whether one client can connect, and how far it comes if it cannot."""
     try:
         brokers = count()
     except ShutOut as error:
         done = [step.value for step in _steps(connection) if _before(step, error.step)]
-        so_far = f"{', '.join(done)}, and no further. " if done else ""
+        so_far = f"{', '.join(done)}, then failed. " if done else ""
         return Finding(False, f"{client}: {so_far}{error.sentence()}")
     except EvergridError as error:
         return Finding(False, f"{client}: {error.sentence()}")
@@ -232,18 +233,18 @@ def _log_in(client: str, connection: Connection, count: Callable[[], int]) -> Fi
 
 
 def _steps(connection: Connection) -> list[Step]:
-    """Those that a connection takes, after the host was reached."""
+    """The steps of this connection after the host was reached."""
     who = identity(connection)
     taken = {Step.TLS: who.protocol.endswith("SSL"), Step.LOGIN: bool(who.mechanism)}
     return [step for step, is_taken in taken.items() if is_taken]
 
 
 def _before(step: Step, other: Step) -> bool:
-    return other not in _WAY or _WAY.index(step) < _WAY.index(other)
+    return other not in _STEPS or _STEPS.index(step) < _STEPS.index(other)
 
 
 def _distinct(connections: Iterable[Connection]) -> list[tuple[list[str], Connection]]:
-    """Connections that differ in more than their name, with the names they have."""
+    """Connections that differ in more than their name, each with all its names."""
     found: list[tuple[list[str], Connection]] = []
     for connection in connections:
         for names, known in found:
@@ -256,7 +257,7 @@ def _distinct(connections: Iterable[Connection]) -> list[tuple[list[str], Connec
 
 
 def _own_specs(settings: Settings) -> list[NewTopicSpec]:
-    """As a first generation would make them; a running one has others, made the same way."""
+    """The topics of a first generation; later ones have other names and the same settings."""
     own, limits = settings.internal_topics, settings.limits
     quarantine = settings.quarantine()
     name = system_topic(own.prefix, quarantine.name)

@@ -1,4 +1,4 @@
-"""What the pipeline says of control messages, followed through Kafka, without a gateway."""
+"""Follows the manifest and the verdicts on control messages in Kafka, without a gateway."""
 
 from __future__ import annotations
 
@@ -15,58 +15,58 @@ from evergrid.kafka.probe import Pulse, reach
 from evergrid.model.errors import LinkError
 from evergrid.model.source import Edge
 
-# A pipeline beats every 5 seconds.
-SILENT_SECONDS = 20.0
+# A pipeline writes a heartbeat every 5 seconds.
+_ALIVE_SECONDS = 20.0
 _QUIET_SECONDS = 6.0
 _ANSWER_SECONDS = 1.0
 
 
-class Watch:
-    """The manifest, and the verdicts that came since; up to date with each `look`.
+class ControlMonitor:
+    """The manifest, and the verdicts since the start; `update` brings both up to date.
 
-    Verdicts are taken from where their changelog ended at first: a row of the same id from
-    before is that of a control topic which is not there any more.
+    Verdicts are read from the end that their changelog had at the start: an older row with the
+    same id belongs to a control topic that was deleted since.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._connection = settings.kafka.internal
         self._manifest_topic = manifest_topic(settings.internal_topics.prefix)
         self._table = settings.system_tables.control_raw
-        self._pulse = Pulse(self._connection)
+        self._probe = Pulse(self._connection)
         self._reader: TopicReader | None = None
         self._next: dict[str, dict[int, int]] = {}
-        self._heard_at = self._felt_at = 0.0
-        self._missed = 0  # times in a row that nobody answered
+        self._heartbeat_at = self._probed_at = 0.0
+        self._failed_probes = 0  # in a row
         self.manifest = Manifest()
         self.verdicts: dict[str, Row] = {}
-        self.trouble = ""
+        self.problem = ""
         reach(self._connection)
         self._open(Edge.LATEST)
 
     @property
     def alive(self) -> bool:
-        """Whether a pipeline has given a sign of life lately."""
-        return bool(self.manifest.pulse) and time.monotonic() - self._heard_at < SILENT_SECONDS
+        """Whether there was a heartbeat of a pipeline lately."""
+        return bool(self.manifest.pulse) and time.monotonic() - self._heartbeat_at < _ALIVE_SECONDS
 
-    def look(self, seconds: float) -> None:
-        """Take what has come, waiting at most about so long; a broker away is no error."""
+    def update(self, seconds: float) -> None:
+        """Read new records for about `seconds`; without Kafka, `problem` says why."""
         try:
             if self._reader is None:
                 time.sleep(seconds)
                 self._open(Edge.EARLIEST)
-                self.trouble = ""
+                self.problem = ""
                 return
             for record in self._reader.read(seconds):
                 self._take(record)
-            self._listen()
+            self._probe_kafka()
             self._follow(Edge.EARLIEST)
         except LinkError as error:
             self.close()
-            self.trouble = error.sentence()
+            self.problem = error.sentence()
             time.sleep(seconds)
 
     def history(self) -> list[Row]:
-        """Every control message that is known, with its verdict, the oldest first."""
+        """All known control messages with their verdicts, the oldest first."""
         target = self.manifest.system.get(self._table)
         if target is None or target.topic not in topics.describe(self._connection, [target.topic]):
             return []
@@ -87,21 +87,21 @@ class Watch:
             self._reader = None
 
     def _open(self, edge: Edge) -> None:
-        """Begin to read, if there is something; verdicts that are new to us from `edge`."""
+        """Start to read, if there is a manifest; unread verdicts from `edge` on."""
         name = self._manifest_topic
         if name not in topics.describe(self._connection, [name]):
             return
-        # Taken before reading: what is written meanwhile is applied twice rather than never.
+        # Before reading, so that what is written meanwhile is applied twice rather than never.
         self._next[name] = topics.offsets(self._connection, name, Edge.LATEST)
         self.manifest = fold(Manifest(), read_to_end(self._connection, name))
         passed = max(0.0, time.time() - self.manifest.pulse / 1_000_000)
-        self._heard_at = time.monotonic() - passed
+        self._heartbeat_at = time.monotonic() - passed
         self._follow(edge)
         if self._reader is None:
             self._reader = TopicReader(self._connection, self._next)
 
     def _follow(self, edge: Edge) -> None:
-        """Read the verdicts too, as soon as the manifest says where they are."""
+        """Read the verdicts too, once the manifest names their topic."""
         target = self.manifest.system.get(self._table)
         if target is None or target.topic in self._next:
             return
@@ -110,15 +110,17 @@ class Watch:
             self.close()
             self._reader = TopicReader(self._connection, self._next)
 
-    def _listen(self) -> None:
-        """In silence, ask whether it is Kafka's: its client says nothing of a broker away."""
+    def _probe_kafka(self) -> None:
+        """Without heartbeats, probe Kafka: its consumer does not report a broker that is down."""
         now = time.monotonic()
-        if now - max(self._heard_at, self._felt_at) > _QUIET_SECONDS:
-            self._felt_at = now
-            answers = self._pulse.feel(_ANSWER_SECONDS) is not None
-            self._missed = 0 if answers else self._missed + 1
-            # One answer may be late, on a busy machine.
-            self.trouble = f"{where(self._connection)} does not answer." if self._missed > 1 else ""
+        if now - max(self._heartbeat_at, self._probed_at) > _QUIET_SECONDS:
+            self._probed_at = now
+            answers = self._probe.feel(_ANSWER_SECONDS) is not None
+            self._failed_probes = 0 if answers else self._failed_probes + 1
+            # One answer may be late on a busy machine.
+            self.problem = (
+                f"{where(self._connection)} does not answer." if self._failed_probes > 1 else ""
+            )
 
     def _take(self, record: Record) -> None:
         self._next[record.topic][record.partition] = record.offset + 1
@@ -130,5 +132,5 @@ class Watch:
             before = self.manifest.pulse
             self.manifest = apply(self.manifest, record.key, record.value)
             if self.manifest.pulse != before:
-                self._heard_at = time.monotonic()
-                self.trouble, self._missed = "", 0
+                self._heartbeat_at = time.monotonic()
+                self.problem, self._failed_probes = "", 0

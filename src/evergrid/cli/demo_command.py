@@ -1,113 +1,116 @@
-"""`evergrid demo`: a broker, sample events and the live join, on this terminal."""
+"""`evergrid demo`: a broker, sample events, pipeline and gateway on this machine."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
-import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-
-from evergrid.demo.board import Board
+from evergrid.cli.arguments import integer_from, number_between
+from evergrid.cli.exit_codes import OK
+from evergrid.cli.terminal import warn
 from evergrid.demo.demo_broker import KafkaSecurity
-from evergrid.demo.demo_services import Stage
-from evergrid.demo.demo_settings import Choices, make_scene
-from evergrid.demo.display import in_lines, on_terminal
+from evergrid.demo.demo_settings import DemoOptions, demo_settings
 from evergrid.model.join import JoinType
 
-HELP = "see it live: a Kafka broker, sample events, the joined tables"
+if TYPE_CHECKING:
+    from evergrid.demo.board import Board
+    from evergrid.demo.demo_services import DemoServices
 
-_LOOK_SECONDS = 0.25
-_HIGHEST_RATE = 10_000.0
+HELP = "run a demo: a Kafka broker, sample events, the joined tables"
+
+_POLL_SECONDS = 0.25
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--rate", type=_rate, default=50.0, metavar="N", help="events a second (50)"
+        "--rate",
+        type=number_between(0.1, 10_000),
+        default=50.0,
+        metavar="N",
+        help="sample events a second (default: 50)",
     )
     parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="the same seed tells the same story (1)"
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of the sample events; the same seed gives the same events (default: 1)",
     )
     parser.add_argument(
-        "--port", type=_port, metavar="P", help="the broker's port (the last one, or a free one)"
+        "--port",
+        type=integer_from(1, 65535),
+        metavar="P",
+        help="the broker's port (default: that of the last run, or a free one)",
     )
     parser.add_argument(
-        "--data-dir", type=Path, metavar="DIR", help="where it keeps its files (.evergrid/demo)"
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="the directory for the demo's files (default: .evergrid/demo)",
     )
     parser.add_argument(
-        "--join", choices=[kind.value for kind in JoinType], help="the join's type (left)"
+        "--join", choices=[kind.value for kind in JoinType], help="the join's type (default: left)"
     )
     parser.add_argument(
         "--kafka-security",
         choices=[kind.value for kind in KafkaSecurity],
         default=KafkaSecurity.NONE.value,
-        help="how the broker is secured, with ACLs (none)",
+        help="how clients authenticate at the broker; all but none use TLS and ACLs "
+        "(default: none)",
     )
     parser.add_argument(
-        "--minutes", type=_minutes, metavar="M", help="end after being live so long"
+        "--minutes",
+        type=number_between(0, 1e6),
+        metavar="M",
+        help="end after the tables were live for so long (default: never)",
     )
     parser.add_argument(
-        "--fresh", action="store_true", help="forget what is in the directory and start over"
+        "--fresh", action="store_true", help="delete the data of the last run and start over"
     )
 
 
-def _rate(text: str) -> float:
-    return _between(float(text), 0.1, _HIGHEST_RATE)
+def run(arguments: argparse.Namespace) -> int:
+    # The client and rich take a moment to import, which --help need not wait for.
+    from rich.console import Console
 
+    from evergrid.cli.demo_display import show
+    from evergrid.demo.board import Board
+    from evergrid.demo.demo_services import DemoServices
 
-def _minutes(text: str) -> float:
-    return _between(float(text), 0.0, 1e6)
-
-
-def _port(text: str) -> int:
-    return int(_between(int(text), 1, 65535))
-
-
-def _between(number: float, least: float, most: float) -> float:
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(f"must be from {least:g} to {most:g}")
-    return number
-
-
-def run(options: argparse.Namespace) -> int:
-    choices = Choices(
-        config=options.config,
-        directory=options.data_dir,
-        join=JoinType(options.join) if options.join else None,
-        rate=options.rate,
-        seed=options.seed,
-        port=options.port,
-        fresh=options.fresh,
-        security=KafkaSecurity(options.kafka_security),
+    options = DemoOptions(
+        config=arguments.config,
+        directory=arguments.data_dir,
+        join=JoinType(arguments.join) if arguments.join else None,
+        rate=arguments.rate,
+        seed=arguments.seed,
+        port=arguments.port,
+        fresh=arguments.fresh,
+        security=KafkaSecurity(arguments.kafka_security),
     )
-    scene = make_scene(choices, os.environ)
-    board = Board(scene.words, scene.tables, scene.focus, scene.quarantine)
-    stage = Stage(scene, board)
-    stage.claim()
-    with _display(board):
+    demo = demo_settings(options, os.environ)
+    board = Board(demo.tables, demo.quarantine)
+    services = DemoServices(demo, board)
+    services.claim_directory()
+    with show(board, Console(markup=False, emoji=False, highlight=False)):
         try:
-            stage.open()
-            _watch(stage, board, options.minutes)
+            services.start()
+            board.note(f"Follow a table: {demo.tail_command}")
+            _watch(services, board, arguments.minutes)
         finally:
             board.stopping()
-            stage.close()
-    print("Stopped.", file=sys.stderr)
-    return 0
+            services.stop()
+    warn("Stopped.")
+    return OK
 
 
-def _display(board: Board) -> contextlib.AbstractContextManager[None]:
-    console = Console()
-    return on_terminal(board, console) if console.is_terminal else in_lines(board, sys.stdout)
-
-
-def _watch(stage: Stage, board: Board, minutes: float | None) -> None:
-    """Return when it was live for as long as was asked for, if that was asked for."""
+def _watch(services: DemoServices, board: Board, minutes: float | None) -> None:
+    """Keep the services running; with `minutes`, until the tables were live for so long."""
     while True:
-        stage.look()
+        services.check()
         live = time.time() - board.live_since if board.live_since else 0.0
         if minutes is not None and board.live_since and live >= 60 * minutes:
             return
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_POLL_SECONDS)

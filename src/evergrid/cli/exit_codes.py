@@ -1,4 +1,4 @@
-"""How every command behaves: one line when asked to stop, one sentence when it cannot go on."""
+"""How every command ends: its exit code, its last line, and how signals stop it."""
 
 from __future__ import annotations
 
@@ -12,53 +12,55 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
+from evergrid.cli.terminal import warn
 from evergrid.model.errors import EvergridError, LinkError
 
-_LONGEST_STOP_SECONDS = 9.0
-PASSING = 75  # exit code for what may be over soon; the one that sendmail gave this meaning
+OK = 0
+FAILED = 1  # the command refused or failed; a person must change something
+UNDECIDED = 3  # `evergrid control` ended before there was a verdict
+INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h
+TEMPORARY_FAILURE = 75  # EX_TEMPFAIL of sysexits.h: the same may work later
+
+_MAX_STOP_SECONDS = 9.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stopped(BaseException):
-    """Someone asked us to end. No Exception, so that nothing on the way swallows it."""
+    """A signal asked us to end. Not an Exception, so that no handler on the way catches it."""
 
 
-def politely(command: Callable[[], int]) -> int:
-    """Run a command so that no one ever sees a stack trace or waits for its end."""
-    heed_signals()
+def run_with_exit_code(command: Callable[[], int]) -> int:
+    """Run a command; errors become one line on standard error and an exit code."""
+    handle_signals()
     try:
         return command()
     except (Stopped, KeyboardInterrupt):
-        _say("Stopped.")
-        return 0
+        warn("Stopped.")
+        return OK
     except EvergridError as error:
-        _say(f"evergrid: {error.sentence()}")
-        # Whoever looks after us may start us again after the one, and should not after the other.
-        return PASSING if isinstance(error, LinkError) else 1
+        warn(f"evergrid: {error.sentence()}")
+        # A supervisor may restart us after a temporary failure, and should not after others.
+        return TEMPORARY_FAILURE if isinstance(error, LinkError) else FAILED
     except BrokenPipeError:
-        leave_output()
-        return 0
+        discard_output()
+        return OK
     except Exception as error:
-        path = _keep_trace(traceback.format_exc())
-        _say(
-            f"evergrid: something went wrong that we did not foresee ({type(error).__name__}). "
-            f"Please report it with {path}."
-        )
-        return 70
+        path = _write_trace(traceback.format_exc())
+        warn(f"evergrid: internal error ({type(error).__name__}). Please report it with {path}.")
+        return INTERNAL_ERROR
     finally:
-        end_soon()
+        force_exit_later()
 
 
-def leave_output() -> None:
-    """Whoever read our output has gone, as `head` does. Nothing is left to say to it."""
+def discard_output() -> None:
+    """Send standard output to /dev/null, after its reader has gone, as `head` does."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def heed_signals() -> None:
-    """Turn the first signal to end into `Stopped`, in the main thread.
+def handle_signals() -> None:
+    """Turn the first SIGINT or SIGTERM into `Stopped`, in the main thread; ignore later ones.
 
-    Spark's Python side installs a handler of its own, so this is called again after it
-    started. Later signals change nothing: the first one is being carried out.
+    Spark's Python side installs a handler of its own, so call this again after it started.
     """
     for number in _SIGNALS:
         signal.signal(number, _stop)
@@ -67,27 +69,23 @@ def heed_signals() -> None:
 def _stop(_number: int, _frame: FrameType | None) -> None:
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    end_soon()
+    force_exit_later()
     raise Stopped
 
 
-def end_soon() -> None:
-    """Leave after a while whatever still hangs; children on a leash end with us."""
+def force_exit_later() -> None:
+    """End the process after some seconds, even if a thread hangs; child processes end with it."""
 
     def leave() -> None:
-        os._exit(1)
+        os._exit(FAILED)
 
-    timer = threading.Timer(_LONGEST_STOP_SECONDS, leave)
+    timer = threading.Timer(_MAX_STOP_SECONDS, leave)
     timer.daemon = True
     timer.start()
 
 
-def _keep_trace(text: str) -> Path:
+def _write_trace(text: str) -> Path:
     handle, name = tempfile.mkstemp(prefix="evergrid-", suffix=".trace.txt")
     with os.fdopen(handle, "w") as file:
         file.write(text)
     return Path(name)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

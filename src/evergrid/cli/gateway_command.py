@@ -1,4 +1,4 @@
-"""`evergrid gateway`: the tables in memory, served to screens, until told to stop."""
+"""`evergrid gateway`: the tables in memory, served to clients, until a signal stops it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from evergrid.cli.exit_codes import Stopped, end_soon
+from evergrid.cli.arguments import no_arguments as add_arguments
+from evergrid.cli.exit_codes import Stopped, force_exit_later
+from evergrid.cli.terminal import say
 from evergrid.config.settings import Settings
 
 if TYPE_CHECKING:
     from evergrid.gateway.tables.engine import Engine
 
+__all__ = ["HELP", "add_arguments", "run"]
+
 HELP = "serve the tables live, over WebSocket and HTTP"
 
-_LOOK_SECONDS = 0.2
-_TELL_SECONDS = 5.0
-
-
-def add_arguments(_parser: argparse.ArgumentParser) -> None:
-    """It needs nothing but the configuration."""
+_POLL_SECONDS = 0.2
+_PROGRESS_SECONDS = 5.0
 
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
@@ -48,7 +48,7 @@ async def _serve(settings: Settings) -> None:
     running = await serve(gateway, engine, keys, ControlTopic(settings), say)
     try:
         say(f"Serving at {running.address} for {_keys(keys.names)}.")
-        progress = asyncio.create_task(_tell_progress(engine))
+        progress = asyncio.create_task(_report_loading(engine))
         waits = [asyncio.create_task(engine.failed()), asyncio.create_task(stopped.wait())]
         done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         for task in (progress, *waits):
@@ -56,17 +56,17 @@ async def _serve(settings: Settings) -> None:
         for task in done:
             task.result()
     finally:
-        end_soon()
+        force_exit_later()
         await running.stop()
 
 
-async def _tell_progress(engine: Engine) -> None:
-    """Say how far loading is, and once that every table is there."""
+async def _report_loading(engine: Engine) -> None:
+    """Say how far loading is, and once that every table is loaded."""
     due = time.monotonic() + 1.0
     while not engine.load().ready:
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
         if time.monotonic() >= due:
-            due = time.monotonic() + _TELL_SECONDS
+            due = time.monotonic() + _PROGRESS_SECONDS
             say(engine.load().message)
     tables = await engine.tables()
     rows = sum(table.rows for table in tables)
@@ -75,7 +75,3 @@ async def _tell_progress(engine: Engine) -> None:
 
 def _keys(names: tuple[str, ...]) -> str:
     return f"key {names[0]}" if len(names) == 1 else f"{len(names)} keys"
-
-
-def say(text: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)

@@ -1,33 +1,35 @@
-"""`evergrid key`: who may ask a gateway, and for what."""
+"""`evergrid key`: create, list and remove the keys of a gateway."""
 
 from __future__ import annotations
 
 import argparse
 import datetime
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from evergrid.cli.arguments import reader
+from evergrid.cli.arguments import config_value
+from evergrid.cli.terminal import table_lines, warn
 from evergrid.config.settings import Settings
 from evergrid.config.values import SECONDS, duration
 from evergrid.gateway.entry.key import EVERY_TABLE, Key, make_key
 from evergrid.gateway.entry.keyfile import NAME, PATTERN, add_key, read_keys, remove_key
 
-HELP = "make, list and remove the keys that open a gateway"
+HELP = "create, list and remove the keys of a gateway"
 
 _LIFETIME = duration(1, 36500 * SECONDS["d"], "12h or 30d")
 _CREATED = """\
-This is the only time that the key is shown; Evergrid keeps its hash alone. Hand it on as you
-would a password, and never put it into an address (?key=...): gateways refuse that.
+The key is shown only this once; Evergrid stores its hash. Treat it like a password, and never put
+it into an address (?key=...): gateways refuse that.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(action=lambda _settings, _options: _help(parser))
     actions = parser.add_subparsers(title="actions", metavar="ACTION")
-    create = _action(actions, "create", _create, "make a key and print it, this once")
-    create.add_argument("name", type=reader(NAME), metavar="NAME", help="whose key it is")
+    create = _action(actions, "create", _create, "create a key and print it, this once")
+    create.add_argument(
+        "name", type=config_value(NAME), metavar="NAME", help="the key's name, such as its owner's"
+    )
     create.add_argument(
         "--tables",
         type=_patterns,
@@ -35,18 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATTERNS",
         help="tables it may read, such as 'users_*,final_ui' (default: all)",
     )
-    create.add_argument(
-        "--control", action="store_true", help="it may also change what the pipeline joins"
-    )
+    create.add_argument("--control", action="store_true", help="also allow control messages")
     create.add_argument(
         "--expires",
-        type=reader(_LIFETIME),
+        type=config_value(_LIFETIME),
         metavar="TIME",
-        help="how long it is good, such as 12h or 30d (default: until it is removed)",
+        help="how long the key is valid, such as 12h or 30d (default: until it is removed)",
     )
     _action(actions, "list", _list, "list the keys: names, rights and times, no secrets")
-    remove = _action(actions, "remove", _remove, "remove a key; who uses it is cut off at once")
-    remove.add_argument("name", type=reader(NAME), metavar="NAME", help="the key's name")
+    remove = _action(actions, "remove", _remove, "remove a key and end its connections at once")
+    remove.add_argument("name", type=config_value(NAME), metavar="NAME", help="the key's name")
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -61,7 +61,7 @@ def _action(
     words: str,
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
-    # Taken here too, and without a default, which would hide one given before the action.
+    # Accepted here too, without a default, which would override one given before the action.
     parser.add_argument(
         "-c",
         "--config",
@@ -75,7 +75,7 @@ def _action(
 
 
 def _patterns(text: str) -> tuple[str, ...]:
-    read = reader(PATTERN)
+    read = config_value(PATTERN)
     return tuple(dict.fromkeys(read(part.strip()) for part in text.split(",")))
 
 
@@ -91,8 +91,8 @@ def _create(settings: Settings, options: argparse.Namespace) -> int:
         options.name, tables=options.tables, control=options.control, lifetime=lifetime
     )
     add_key(settings.gateway.keys, key)
-    _say(f"Key '{key.name}' ({_rights(key)}) is good {_until(key, _now())}.")
-    _say(_CREATED)
+    warn(f"Key '{key.name}' ({_rights(key)}) is valid {_until(key, _now())}.")
+    warn(_CREATED)
     print(secret, flush=True)
     return 0
 
@@ -101,23 +101,19 @@ def _list(settings: Settings, _options: argparse.Namespace) -> int:
     path = settings.gateway.keys
     ring = read_keys(path) if path.exists() else None
     for warning in ring.warnings if ring else ():
-        _say(warning)
+        warn(warning)
     if ring is None or not ring.keys:
-        _say(f"There is no key in {path} yet. Make one: evergrid key create NAME.")
+        warn(f"No keys in {path} yet. Create one: evergrid key create NAME.")
         return 0
     now = _now()
-    rows = [("NAME", "RIGHTS", "CREATED", "GOOD")]
-    rows += [(key.name, _rights(key), _time(key.created), _until(key, now)) for key in ring.keys]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())
+    rows = [(key.name, _rights(key), _time(key.created), _until(key, now)) for key in ring.keys]
+    print("\n".join(table_lines(rows, ("NAME", "RIGHTS", "CREATED", "VALID"))))
     return 0
 
 
 def _remove(settings: Settings, options: argparse.Namespace) -> int:
     remove_key(settings.gateway.keys, options.name)
-    _say(f"Key '{options.name}' is removed. Gateways that read this file notice within a second.")
+    warn(f"Key '{options.name}' is removed. Gateways that read this file notice within a second.")
     return 0
 
 
@@ -129,11 +125,8 @@ def _rights(key: Key) -> str:
 def _until(key: Key, now: datetime.datetime) -> str:
     if key.expires is None:
         return "until removed"
-    return (
-        f"no more: expired {_time(key.expires)}"
-        if key.expired(now)
-        else f"until {_time(key.expires)}"
-    )
+    word = "expired" if key.expired(now) else "until"
+    return f"{word} {_time(key.expires)}"
 
 
 def _now() -> datetime.datetime:
@@ -142,7 +135,3 @@ def _now() -> datetime.datetime:
 
 def _time(time: datetime.datetime | None) -> str:
     return "unknown" if time is None else time.strftime("%Y-%m-%d %H:%M:%SZ")
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

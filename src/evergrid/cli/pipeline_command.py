@@ -1,37 +1,32 @@
-"""`evergrid pipeline`: Spark and the orchestrator, until told to stop."""
+"""`evergrid pipeline`: Spark and the orchestrator, until a signal stops them."""
 
 from __future__ import annotations
 
 import argparse
-import time
 from typing import NoReturn
 
-from evergrid.cli.exit_codes import heed_signals
-from evergrid.cli.preflight import check_surroundings
+from evergrid.cli.arguments import no_arguments as add_arguments
+from evergrid.cli.exit_codes import handle_signals
+from evergrid.cli.preflight import check_machine
+from evergrid.cli.terminal import say
 from evergrid.config.settings import Settings
 from evergrid.kafka import jars
 from evergrid.kafka.folder import take_lock
 
-HELP = "join the source topics and keep their changelogs up to date"
+__all__ = ["HELP", "add_arguments", "run"]
+
+HELP = "join the source topics and write the changelogs"
 
 
-def add_arguments(_parser: argparse.ArgumentParser) -> None:
-    """It needs nothing but the configuration."""
-
-
-def run(settings: Settings) -> NoReturn:
+def run(settings: Settings, _options: argparse.Namespace) -> NoReturn:
     # Spark's Python side takes a second to import, which --help need not wait for.
     from evergrid.orchestrator.conductor import Conductor
 
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     take_lock(settings.data_dir, "pipeline")
-    check_surroundings(settings)
-    conductor = Conductor(settings, jars.fetch(say), say, heed_signals)
+    check_machine(settings)
+    conductor = Conductor(settings, jars.fetch(say), say, handle_signals)
     try:
         conductor.run()
     finally:
         conductor.close()
-
-
-def say(text: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)

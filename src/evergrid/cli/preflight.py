@@ -1,4 +1,4 @@
-"""What the machine must have before it is worth starting."""
+"""What the machine must have before the pipeline starts: Java, disk and memory."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from evergrid.config.settings import Settings
 from evergrid.kafka.java import java_command
 from evergrid.model.errors import ConfigError
 
-_LEAST_DISK = 1024**3
+_MIN_DISK = 1024**3
 _BESIDE_SPARK = 512 * 1024**2  # Python, and what Java needs beyond its heap
 _UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
-def check_surroundings(settings: Settings) -> None:
-    """ConfigError with the remedy when Java, disk or memory will not do."""
+def check_machine(settings: Settings) -> None:
+    """ConfigError if Java is missing, or disk or memory are not enough."""
     java_command()
     check_disk(settings.data_dir)
     check_memory(settings)
 
 
 def check_disk(directory: Path) -> None:
-    """ConfigError when the disk of `directory` is almost full."""
+    """ConfigError if the disk of `directory` is almost full."""
     free = shutil.disk_usage(directory).free
-    if free < _LEAST_DISK:
+    if free < _MIN_DISK:
         raise ConfigError(
-            f"{_show(free)} are free on its disk, {_show(_LEAST_DISK)} are needed",
+            f"not enough disk space: {_megabytes(free)} free, {_megabytes(_MIN_DISK)} needed",
             where=f"data_dir {directory}",
             remedy="Free some space, or set data_dir to a directory on another disk.",
         )
 
 
 def check_memory(settings: Settings) -> None:
-    """ConfigError when Spark's driver would not fit."""
-    wanted = _bytes(settings.spark.driver_memory) + _BESIDE_SPARK
+    """ConfigError if Spark's driver does not fit into memory."""
+    needed = _bytes(settings.spark.driver_memory) + _BESIDE_SPARK
     free = _free_memory()
-    if free is not None and free < wanted:
+    if free is not None and free < needed:
         raise ConfigError(
-            f"{_show(free)} of memory are free, {_show(wanted)} are needed",
+            f"not enough memory: {_megabytes(free)} free, {_megabytes(needed)} needed",
             where=f"spark.driver_memory {settings.spark.driver_memory}",
-            remedy="End other programs, or set spark.driver_memory lower (512m at least).",
+            remedy="End other programs, or set spark.driver_memory lower (at least 512m).",
         )
 
 
 def _free_memory() -> int | None:
-    """What programs could take now, or all there is where the system does not tell."""
+    """The memory that is available, or the total where the system does not tell."""
     try:
         found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
     except OSError:
@@ -64,5 +64,5 @@ def _bytes(spelling: str) -> int:
     return int(spelling[:-1]) * _UNITS[spelling[-1].lower()]
 
 
-def _show(size: int) -> str:
+def _megabytes(size: int) -> str:
     return f"{size / 1024**2:,.0f} MB"

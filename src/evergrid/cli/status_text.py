@@ -1,43 +1,39 @@
-"""How the pipeline stands and what becomes of control messages, in sentences. Pure."""
+"""The state of the pipeline and of control messages, in sentences. No I/O."""
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Container, Iterator, Sequence
-
-from rich.cells import cell_len
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Manifest
-from evergrid.changelog.text import cell, moment, printable
+from evergrid.cli.terminal import local_time, table_lines
 from evergrid.model.control import Verdict
 from evergrid.model.generation import Generation, State
 from evergrid.model.join import JoinType
+from evergrid.model.printable import printable
 from evergrid.orchestrator.status import sentence
 
-_NOBODY_YET = "No pipeline has been seen yet."
-_GO_BACK = "going back to it is quick"
-_LONGEST = 200  # of a message
-_LONGEST_REASON = 2000  # what to do about it comes last
-_MINUTE = 60
-_BAD_ENDS = {
-    Verdict.SUPERSEDED.value: "another message took its place",
-    Verdict.INVALID.value: "the pipeline refuses it",
-    Verdict.FAILED.value: "it failed",
+_NO_PIPELINE_YET = "No pipeline has run yet."
+_MAX_MESSAGE = 200
+_MAX_REASON = 2000  # long, because the remedy comes last
+_FAILURES = {
+    Verdict.SUPERSEDED.value: "superseded by a later message",
+    Verdict.INVALID.value: "rejected by the pipeline",
+    Verdict.FAILED.value: "failed",
 }
 
 
-def pipeline(manifest: Manifest, alive: bool, today: datetime.date) -> str:
-    """Whether one runs."""
+def pipeline_text(manifest: Manifest, alive: bool) -> str:
+    """Whether a pipeline runs."""
     if alive:
         return "The pipeline runs."
     if not manifest.pulse:
-        return _NOBODY_YET
-    return f"No pipeline runs since {moment(manifest.pulse, today)}."
+        return _NO_PIPELINE_YET
+    return f"No pipeline runs since {local_time(manifest.pulse)}."
 
 
-def coming(row: Row | None, manifest: Manifest) -> str:
-    """What is being done for a message that has no last word yet."""
+def progress_text(row: Row | None, manifest: Manifest) -> str:
+    """What is being done for a message that has no final verdict yet."""
     verdict = row["verdict"] if row else None
     if row is None:
         return "Waiting for the pipeline to read it."
@@ -50,56 +46,56 @@ def coming(row: Row | None, manifest: Manifest) -> str:
     return _preparing(generation)
 
 
-def outcome(row: Row, manifest: Manifest, seconds: float) -> str:
-    """The last word on a message; `seconds` since it was sent."""
+def outcome_text(row: Row, manifest: Manifest, seconds: float) -> str:
+    """The final verdict on a message, `seconds` after it was sent."""
     verdict, reason, number = row["verdict"], _reason(row), row["generation"]
     if verdict == Verdict.APPLIED.value:
         generation = manifest.generations.get(number) if isinstance(number, int) else None
         parts = f": {parts_of(generation)}" if generation else ""
-        return f"Generation {number} is live after {_spell(seconds)}{parts}."
+        return f"Generation {number} is live after {_duration(seconds)}{parts}."
     if verdict == Verdict.IGNORED.value:
         return f"Nothing to do. {reason}".rstrip()
-    return f"{_BAD_ENDS[str(verdict)]}: {reason or 'no reason is given'}"
+    return f"{_FAILURES[str(verdict)]}: {reason or 'no reason given'}"
 
 
 def parts_of(generation: Generation) -> str:
-    """What it is made of: each source with its topic, each join with its type."""
+    """Its sources with their topics, and its joins with their types."""
     sources = [f"{name}: {source.topic}" for name, source in generation.sources.items()]
     joins = [f"{name}: {join.type.value}" for name, join in generation.joins.items()]
     return ", ".join((*sources, *joins))
 
 
-def generations(manifest: Manifest, today: datetime.date) -> Iterator[str]:
-    """A sentence for each that is of interest, the current one first."""
+def generation_lines(manifest: Manifest) -> Iterator[str]:
+    """A sentence for each generation that is not gone, the current one first."""
     current = manifest.current_generation
     if current is not None:
-        since = moment(current.times.current, today)
-        yield f"Generation {current.number} is on screens since {since}: {parts_of(current)}."
+        since = local_time(current.times.current)
+        yield f"Generation {current.number} is current since {since}: {parts_of(current)}."
     for number, one in sorted(manifest.generations.items(), reverse=True):
         if number == manifest.current:
             continue
         if one.state is State.RETIRING:
-            yield f"Generation {number} is kept: {parts_of(one)}; {_GO_BACK}."
+            yield f"Generation {number} is kept for a quick return: {parts_of(one)}."
         elif one.state is State.FAILED:
             yield _preparing(one)
         elif one.state is not State.GONE:
             yield f"{_preparing(one).rstrip('.')} ({parts_of(one)})."
 
 
-def endangered(manifest: Manifest) -> str:
-    """What another message may call off; empty when nothing is being prepared."""
+def canceled_text(manifest: Manifest) -> str:
+    """Which preparation another message may cancel; empty when there is none."""
     for number, one in sorted(manifest.generations.items(), reverse=True):
         if number != manifest.current and one.state in (State.PREPARING, State.READY):
             cause = f" for message {one.cause}" if one.cause else ""
             return (
-                f"Generation {number} ({parts_of(one)}) is being prepared{cause}: it is called off "
-                "unless this asks for the same."
+                f"Generation {number} ({parts_of(one)}) is being prepared{cause}; this message "
+                "cancels it, unless it asks for the same."
             )
     return ""
 
 
-def options_of(manifest: Manifest, known: Container[str]) -> Iterator[str]:
-    """What may be asked for, as it is typed; sources that are `known` have options of their own."""
+def option_lines(manifest: Manifest, known: Container[str]) -> Iterator[str]:
+    """The options of `evergrid control`; sources that are `known` have one of their own."""
     current, choices = manifest.current_generation, manifest.choices
     sources, joins = (current.sources, current.joins) if current else ({}, {})
     rows = [
@@ -115,22 +111,22 @@ def options_of(manifest: Manifest, known: Container[str]) -> Iterator[str]:
         others = ", ".join(kind for kind in kinds if kind != now)
         typed = "--join TYPE" if len(choices.joins) == 1 else f"--join {name}=TYPE"
         rows.append((typed, f"now {now}; or {others}" if now else others))
-    yield from (f"  {line}" for line in _aligned(rows))
-    yield f"  topics: {', '.join(choices.topics) or 'none that exists may be asked for'}"
+    yield from (f"  {line}" for line in table_lines(rows))
+    yield f"  topics: {', '.join(choices.topics) or 'none that exists is allowed'}"
 
 
-def messages(rows: Sequence[Row], today: datetime.date) -> Iterator[str]:
-    """Control messages with their verdicts and the reasons, in this order."""
+def message_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """Control messages with their verdicts, each with its reason on the next line."""
     shown = [
         (
-            moment(ts, today) if isinstance(ts := row["ts"], int) else "",
+            local_time(ts) if isinstance(ts := row["ts"], int) else "",
             _text(row["verdict"]),
-            _text(row["by"]) or "somebody",
+            _text(row["by"]) or "unknown",
             _text(row["message"]),
         )
         for row in rows
     ]
-    for row, line in zip(rows, _aligned(shown), strict=True):
+    for row, line in zip(rows, table_lines(shown), strict=True):
         yield f"  {line}"
         if row["reason"]:
             yield f"    {_reason(row)}"
@@ -139,7 +135,7 @@ def messages(rows: Sequence[Row], today: datetime.date) -> Iterator[str]:
 def _preparing(generation: Generation) -> str:
     number = generation.number
     if generation.state is State.RETIRING and generation.error:
-        return f"Generation {number} is tried again: {printable(generation.error)}"
+        return f"Generation {number} is retried: {printable(generation.error)}"
     if generation.state is State.FAILED:
         return f"Generation {number} failed: {printable(generation.error)}"
     if generation.state in (State.READY, State.CURRENT):
@@ -149,23 +145,18 @@ def _preparing(generation: Generation) -> str:
     return f"Preparing generation {number}: {printable(sentence(generation.progress))}"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(cell, row, widths)).rstrip() for row in rows]
-
-
 def _reason(row: Row) -> str:
-    return _text(row["reason"], _LONGEST_REASON)
+    return _text(row["reason"], _MAX_REASON)
 
 
-def _text(value: object, longest: int = _LONGEST) -> str:
-    """Words of strangers, on one line and not too many."""
+def _text(value: object, longest: int = _MAX_MESSAGE) -> str:
+    """Text from outside on one line, cut if it is too long."""
     text = printable("" if value is None else str(value))
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def _spell(seconds: float) -> str:
-    if seconds < _MINUTE:
+def _duration(seconds: float) -> str:
+    if seconds < 60:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), _MINUTE)
+    minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s"

@@ -1,128 +1,118 @@
-"""A table's changes as lines: a mark, and columns that line up. Pure."""
+"""What `evergrid tail` prints: changes on standard output, notes on standard error."""
 
 from __future__ import annotations
 
 import datetime
+import select
+import sys
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 import pyarrow as pa
-from rich.cells import cell_len
 
 from evergrid.changelog.codec import Row, Value
-from evergrid.changelog.text import GAP, cell, fit, is_number, printable, shown
-from evergrid.cli.row_diff import Mark, News
+from evergrid.cli.row_diff import Mark, RowDiff
+from evergrid.cli.terminal import cell, value_text, warn
+from evergrid.client import LiveWindow
 from evergrid.gateway.http.formats import cells
+from evergrid.model.printable import printable
 from evergrid.model.table import Column, Role
 from evergrid.model.types import Kind
 from evergrid.protocol.frames import ID_COLUMN
 
+_GAP = "  "
 _MARK_WIDTH = 2
-_STEP = 4  # columns grow by so much, so that they seldom do
-_WIDEST = 40  # of one column, so that one long text does not starve the others
-_AT_FIRST = {
-    Kind.TEXT: 6,
-    Kind.INTEGER: 3,
-    Kind.FLOAT: 10,
+_WIDTHS = {
+    Kind.TEXT: 8,  # or wider, as the terminal allows
+    Kind.INTEGER: 4,
+    Kind.FLOAT: 8,
     Kind.DECIMAL: 8,
     Kind.BOOLEAN: 5,
     Kind.TIMESTAMP: 12,
 }
-
-_COLOURS = {Mark.NEW: "32", Mark.AGAIN: "33", Mark.GONE: "31"}
+_MAX_TEXT_WIDTH = 24
+_NUMBERS = (Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL)
+_COLORS = {Mark.NEW: "32", Mark.UPDATED: "33", Mark.DELETED: "31"}
+_BOLD, _DIM = "1", "2"
 _ROLES = (Role.TIME, Role.DATA, Role.TRACE)  # from left to right
 
 
 class Style(msgspec.Struct, frozen=True):
-    """How lines are to look."""
+    """How lines look."""
 
     width: int
-    colour: bool
+    color: bool
     all_columns: bool = False
 
 
 class TableLines:
-    """Lines for one table in one generation; columns grow with what they have to show."""
+    """Changes of one table in one generation as lines, with columns of fixed widths."""
 
     def __init__(
         self, table: str, generation: int, columns: Sequence[Column], style: Style
     ) -> None:
         self._name = f"{table} · generation {generation}" if generation else table
         self._style = style
-        shown_roles = _ROLES if style.all_columns else _ROLES[:-1]
-        self._columns = [c for role in shown_roles for c in columns if c.role is role]
-        self._wanted = [max(_AT_FIRST[c.type.kind], cell_len(c.name)) for c in self._columns]
-        self._widths: list[int] = []
-        self._fit()
+        roles = _ROLES if style.all_columns else _ROLES[:-1]
+        wanted = [column for role in roles for column in columns if column.role is role]
+        self._columns = _fitting(wanted, style.width - _MARK_WIDTH)
+        self._hidden = len(wanted) - len(self._columns)
+        texts = sum(column.type.kind is Kind.TEXT for column in self._columns)
+        spare = style.width - _MARK_WIDTH - _total_width(self._columns)
+        widest = _WIDTHS[Kind.TEXT] + spare // max(1, texts)
+        self._widths = {**_WIDTHS, Kind.TEXT: min(_MAX_TEXT_WIDTH, widest)}
 
     def header(self) -> list[str]:
-        """Which table this is, and the names over its columns."""
-        left_out = len(self._columns) - len(self._widths)
-        more = f" · {left_out} more columns do not fit" if left_out else ""
-        return [self._in("1", f"{self._name}{more}"), self._heading()]
-
-    def lines(self, news: News, today: datetime.date) -> list[str]:
-        """A line for each change; under the names again when columns had to grow."""
-        rows = [row for _, row in _rows(news.rows, _for_people)]
-        texts = [
-            [shown(row.get(c.name), c.type.kind, today) for c in self._columns] for row in rows
-        ]
-        grown = [self._grow(line) for line in texts]
-        heading = [self._heading()] if any(grown) else []
-        gone = [self._line(Mark.GONE, [f"row {printable(i)} deleted"]) for i in news.gone]
-        there = [
-            self._line(mark, self._cells(row, line))
-            for mark, row, line in zip(news.marks, rows, texts, strict=True)
-        ]
-        return [*heading, *gone, *there]
-
-    def _heading(self) -> str:
-        names = [
-            cell(column.name, width, right=is_number(column.type.kind))
-            for column, width in self._placed()
-        ]
-        return self._in("2", f"{' ' * _MARK_WIDTH}{(' ' * GAP).join(names)}".rstrip())
-
-    def _line(self, mark: Mark, texts: Sequence[str]) -> str:
-        head = self._in(_COLOURS[mark], mark.value)
-        return f"{head} {(' ' * GAP).join(texts)}".rstrip()
-
-    def _cells(self, row: Row, texts: Sequence[str]) -> list[str]:
+        """The table's name, and the names of its columns."""
+        more = f" · {self._hidden} more columns do not fit" if self._hidden else ""
+        names = _GAP.join(self._padded(c.name, c.type.kind) for c in self._columns)
         return [
-            self._cell(text, column, width, row.get(column.name) is None)
-            for text, (column, width) in zip(texts, self._placed(), strict=False)
+            self._styled(_BOLD, f"{self._name}{more}"),
+            self._styled(_DIM, f"{' ' * _MARK_WIDTH}{names}".rstrip()),
         ]
 
-    def _cell(self, text: str, column: Column, width: int, null: bool) -> str:
-        padded = cell(text, width, right=is_number(column.type.kind))
-        dim = null or column.role is Role.TIME
-        return self._in("2", padded) if dim else padded
+    def lines(self, diff: RowDiff, today: datetime.date) -> list[str]:
+        """One line per change."""
+        deleted = [self._line(Mark.DELETED, f"row {printable(i)} deleted") for i in diff.deleted]
+        rows = _rows(diff.rows, _with_numeric_times)
+        return deleted + [
+            self._line(mark, _GAP.join(self._cell(row, column, today) for column in self._columns))
+            for mark, (_, row) in zip(diff.marks, rows, strict=True)
+        ]
 
-    def _placed(self) -> list[tuple[Column, int]]:
-        return list(zip(self._columns, self._widths, strict=False))
+    def _line(self, mark: Mark, text: str) -> str:
+        return f"{self._styled(_COLORS[mark], mark.value)} {text}".rstrip()
 
-    def _grow(self, texts: Sequence[str]) -> bool:
-        """Make room for these; whether any column changed its width."""
-        before = list(self._widths)
-        for index, text in enumerate(texts):
-            length = min(cell_len(text), _WIDEST)
-            if length > self._wanted[index]:
-                self._wanted[index] = min(_WIDEST, -(-length // _STEP) * _STEP)
-        self._fit()
-        return self._widths != before
+    def _cell(self, row: Row, column: Column, today: datetime.date) -> str:
+        value, kind = row.get(column.name), column.type.kind
+        text = self._padded(value_text(value, kind, today), kind)
+        return self._styled(_DIM, text) if value is None or column.role is Role.TIME else text
 
-    def _fit(self) -> None:
-        room = self._style.width - _MARK_WIDTH
-        self._widths = fit(self._wanted, [c.type.kind for c in self._columns], room)
+    def _padded(self, text: str, kind: Kind) -> str:
+        width = self._widths[kind]
+        # A number that was cut would be another number.
+        is_number = kind in _NUMBERS
+        return cell(text, max(width, len(text)) if is_number else width, right=is_number)
 
-    def _in(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self._style.colour else text
+    def _styled(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._style.color else text
 
 
-def as_json(news: News) -> list[str]:
-    """Each change as one JSON object with every column, its values as over HTTP."""
-    gone = [_json(row_id, None) for row_id in news.gone]
-    return gone + [_json(row_id, row) for row_id, row in _rows(news.rows, cells)]
+def _fitting(columns: Sequence[Column], width: int) -> Sequence[Column]:
+    """The first columns, as many as fit."""
+    while columns and _total_width(columns) > width:
+        columns = columns[:-1]
+    return columns
+
+
+def _total_width(columns: Sequence[Column]) -> int:
+    return sum(_WIDTHS[column.type.kind] + len(_GAP) for column in columns) - len(_GAP)
+
+
+def json_lines(diff: RowDiff) -> list[str]:
+    """Each change as one JSON object with every column, values as in HTTP answers."""
+    deleted = [_json(row_id, None) for row_id in diff.deleted]
+    return deleted + [_json(row_id, row) for row_id, row in _rows(diff.rows, cells)]
 
 
 def _json(row_id: str, row: Row | None) -> str:
@@ -136,13 +126,63 @@ def _rows(
     for batch in rows.to_batches():
         names = batch.schema.names
         columns = [values(column) for column in batch.columns]
-        for cells_of_row in zip(*columns, strict=True):
-            row = dict(zip(names, cells_of_row, strict=True))
+        for row_values in zip(*columns, strict=True):
+            row = dict(zip(names, row_values, strict=True))
             yield str(row.pop(ID_COLUMN)), row
 
 
-def _for_people(column: pa.Array) -> Sequence[Value]:
-    """Times as numbers, which are shown in the local zone."""
+def _with_numeric_times(column: pa.Array) -> Sequence[Value]:
+    """Values with times in microseconds, which are shown in the local zone."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     return cells(column)
+
+
+class TailOutput:
+    """Prints changes; `left` is how many are still to be printed, None for no limit."""
+
+    def __init__(self, style: Style, *, json: bool, count: int | None) -> None:
+        self._style = style
+        self._json = json
+        self.left = count
+        self._lines: TableLines | None = None
+
+    @property
+    def done(self) -> bool:
+        return self.left == 0 or _reader_has_gone()
+
+    def start(self, window: LiveWindow) -> None:
+        """Print the header; changes are those of this table and its columns from now on."""
+        self._lines = TableLines(window.table, window.generation, window.columns, self._style)
+        if not self._json:
+            self._write(self._lines.header())
+
+    def write(self, diff: RowDiff) -> None:
+        if self.left is not None:
+            diff = diff.first(self.left)
+            self.left -= len(diff)
+        if self._json or self._lines is None:
+            self._write(json_lines(diff))
+        else:
+            self._write(self._lines.lines(diff, datetime.date.today()))
+
+    def note(self, text: str) -> None:
+        warn(f"evergrid: {text}")
+
+    def _write(self, lines: Sequence[str]) -> None:
+        if lines:
+            sys.stdout.write("\n".join(lines) + "\n")
+            sys.stdout.flush()
+
+
+def _reader_has_gone() -> bool:
+    """Whether the other end of the output's pipe was closed, as `head` does.
+
+    A write would fail too, but an idle table gives nothing to write.
+    """
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+    except (OSError, ValueError):  # standard output is not a file, as in some test runners
+        return False

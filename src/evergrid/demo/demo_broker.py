@@ -1,8 +1,8 @@
-"""The demo's Kafka: a broker that is open to this machine, or one that is secured as chosen.
+"""The demo's Kafka broker: without security for this machine alone, or secured as chosen.
 
-Of a secured one everybody gets the rights that he needs and no others: Evergrid those that
-the documentation lists, the sender of the sample events the right to write to the source
-topics. Only the topics themselves are made with the administrator's rights.
+On a secured broker each user gets only the permissions it needs: Evergrid those that the
+documentation lists, the sender of the sample events those to write to the source topics. The
+administrator only creates the topics.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LISTENERS = {
     KafkaSecurity.SCRAM: Listener(Protocol.SASL_SSL, Mechanism.SCRAM_SHA_512),
     KafkaSecurity.OAUTH: Listener(Protocol.SASL_SSL, Mechanism.OAUTHBEARER),
 }
-_WORDS = {
+_DESCRIPTIONS = {
     KafkaSecurity.SSL: "with client certificates",
     KafkaSecurity.PLAIN: "with TLS and passwords (PLAIN)",
     KafkaSecurity.SCRAM: "with TLS and passwords (SCRAM-SHA-512)",
@@ -51,8 +51,8 @@ _WORDS = {
 }
 
 
-class Cluster:
-    """Keeps its data in `directory`/broker, whatever the security, and secrets beside it."""
+class DemoBroker:
+    """Keeps its data in `directory`/broker and its secrets in `directory`/security."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Cluster:
             data = directory / "broker"
             self._broker = EmbeddedBroker(data, port, jars=jars, report=report)
             return
-        report(f"Starting a Kafka broker {_WORDS[security]}.")
+        report(f"Starting a Kafka broker {_DESCRIPTIONS[security]}.")
         self._secured = SecuredBroker(
             directory / "security",
             (self._listener,),
@@ -91,40 +91,38 @@ class Cluster:
         return self._broker.pid
 
     def start(self, sources: Sequence[str], prefix: str, control: str) -> None:
-        """Start with these source topics there, and with the rights that are needed."""
+        """Start, create these source topics, and grant the permissions."""
         (self._secured or self._broker).start()
-        administration = self._broker.connection()
-        topics.create(administration, [NewTopicSpec(name, _PARTITIONS) for name in sources])
+        administrator = self._broker.connection()
+        topics.create(administrator, [NewTopicSpec(name, _PARTITIONS) for name in sources])
         if self._listener is not None:
             needed = Needs(tuple(sources), prefix, control).whole()
-            rights.grant(administration, self._listener.principal(_EVERGRID), needed)
+            rights.grant(administrator, self._listener.principal(_EVERGRID), needed)
             sending = rights.feeding(sources)
-            rights.grant(administration, self._listener.principal(_SENDER), sending)
+            rights.grant(administrator, self._listener.principal(_SENDER), sending)
 
     def restart(self) -> None:
-        """Start again a broker that fell, with the same address."""
+        """Start the broker again after it ended, with the same address."""
         before = self.bootstrap
         self._broker.kill()
         self._broker.start()
         if self.bootstrap != before:
             raise ConfigError(
-                f"the broker ended, and another program has taken its address {before}",
+                f"address in use: the broker ended, and another program took {before}",
                 remedy="Start the demo again.",
             )
 
     def stop(self) -> None:
         (self._secured or self._broker).stop()
 
-    def evergrid(self) -> Connection:
-        """For Evergrid itself."""
+    def evergrid_connection(self) -> Connection:
         return self._connection(_EVERGRID)
 
-    def sender(self) -> Connection:
-        """For the sample events."""
+    def sender_connection(self) -> Connection:
         return self._connection(_SENDER)
 
-    def section(self) -> dict[str, object]:
-        """The configuration's `kafka` section; secrets are references to files."""
+    def config_section(self) -> dict[str, object]:
+        """The `kafka` section of the configuration; secrets are references to files."""
         if self._secured is None or self._listener is None:
             return {"bootstrap": self.bootstrap}
         return self._secured.section(self._listener, _EVERGRID).document()

@@ -1,4 +1,4 @@
-"""Everything behind the screen: broker, topics, sample data, pipeline, and who reads them."""
+"""The services of the demo: broker, sample events, gateway and pipeline."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import contextlib
 import os
 import shutil
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 from evergrid.config.settings import Gateway, Settings
 from evergrid.demo.board import Board
-from evergrid.demo.demo_broker import Cluster
-from evergrid.demo.demo_process import Child
-from evergrid.demo.demo_settings import Scene
-from evergrid.demo.gateway_poller import Watcher
-from evergrid.demo.sample_producer import EventProducer
-from evergrid.demo.watches import GatewayWatch, PipelineWatch
+from evergrid.demo.demo_broker import DemoBroker
+from evergrid.demo.demo_process import DemoProcess
+from evergrid.demo.demo_settings import DemoSettings
+from evergrid.demo.gateway_poller import GatewayPoller
+from evergrid.demo.sample_producer import SampleProducer
 from evergrid.gateway.entry.key import make_key
 from evergrid.gateway.entry.keyfile import add_key, remove_key
 from evergrid.kafka import jars
@@ -24,138 +24,141 @@ from evergrid.kafka.secured.files import write_secret
 from evergrid.model.errors import ConfigError
 
 _KEY_NAME = "demo"
-_OTHER = "_v2"  # what the names of the other topics end with
-_SHARE = 0.2  # of the events that they get
+_SECOND_SUFFIX = "_v2"  # of the topics to switch to
+_SECOND_SHARE = 0.2  # of the rate
 
 
-class Stage:
-    """Starts in order, keeps everything running, and stops in the opposite order."""
+class DemoServices:
+    """Starts the services in order, keeps them running, and stops them in reverse order."""
 
-    def __init__(self, scene: Scene, board: Board) -> None:
-        self._scene = scene
+    def __init__(self, demo: DemoSettings, board: Board) -> None:
+        self._demo = demo
         self._board = board
-        self._cluster: Cluster | None = None
         self._lock: int | None = None
-        self._producers: list[EventProducer] = []
-        self._child: Child | None = None
-        self._gateway: Child | None = None
-        self._watcher: Watcher | None = None
+        self._broker: DemoBroker | None = None
+        self._producers: list[SampleProducer] = []
+        self._gateway: DemoProcess | None = None
+        self._pipeline: DemoProcess | None = None
+        self._poller: GatewayPoller | None = None
 
-    def claim(self) -> None:
-        """Take the directory, or ConfigError when another demo has it."""
-        directory = self._scene.directory
+    def claim_directory(self) -> None:
+        """Lock the directory; ConfigError if another demo uses it."""
+        directory = self._demo.directory
         try:
             directory.mkdir(parents=True, exist_ok=True)
             self._lock = take_lock(directory, "demo")
         except OSError as error:
             raise ConfigError(
-                f"the demo cannot keep its files there ({error.strerror})",
+                f"the directory cannot be used ({error.strerror})",
                 where=str(directory),
                 remedy="Choose a directory of yours with --data-dir.",
             ) from None
 
-    def open(self) -> None:
+    def start(self) -> None:
         """Start everything; returns when the pipeline's process runs."""
-        assert self._lock is not None
-        scene, board = self._scene, self._board
-        self._make_room()
-        found = jars.fetch(board.step)
-        choices = scene.choices
-        cluster = Cluster(
-            scene.directory, choices.security, choices.port, jars=found, report=board.step
+        demo, board = self._demo, self._board
+        self._prepare_directory()
+        libraries = jars.fetch(board.step)
+        options = demo.options
+        broker = DemoBroker(
+            demo.directory, options.security, options.port, jars=libraries, report=board.step
         )
-        self._cluster = cluster
-        sources = {name: source.topic for name, source in scene.settings.sources.items()}
-        others = {name: f"{topic}{_OTHER}" for name, topic in sources.items()}
-        cluster.start(
-            (*sources.values(), *others.values()),
-            scene.settings.internal_topics.prefix,
-            scene.settings.control.topic,
+        self._broker = broker
+        topics = {name: source.topic for name, source in demo.settings.sources.items()}
+        second = {name: f"{topic}{_SECOND_SUFFIX}" for name, topic in topics.items()}
+        broker.start(
+            (*topics.values(), *second.values()),
+            demo.settings.internal_topics.prefix,
+            demo.settings.control.topic,
         )
-        board.broker(cluster.bootstrap)
-        settings = scene.at(cluster.evergrid(), _free_port(scene.settings.gateway))
-        scene.write(settings, cluster.section())
-        board.step(f"Sending {choices.rate:g} sample events a second.")
-        rate, seed = choices.rate, choices.seed
+        board.broker(broker.bootstrap)
+        settings = demo.with_addresses(
+            broker.evergrid_connection(), _free_port(demo.settings.gateway)
+        )
+        demo.write(settings, broker.config_section())
+        board.step(f"Sending {options.rate:g} sample events a second.")
+        rate, seed = options.rate, options.seed
         self._producers = [
-            EventProducer(cluster.sender(), sources, rate, seed),
-            # Other people on other topics, for who wants to see the pipeline changed.
-            EventProducer(cluster.sender(), others, rate * _SHARE, seed + 1),
+            SampleProducer(broker.sender_connection(), topics, rate, seed),
+            # Other people on second topics, to switch to with `evergrid control`.
+            SampleProducer(broker.sender_connection(), second, rate * _SECOND_SHARE, seed + 1),
         ]
         for producer in self._producers:
             producer.start()
-        self._open_gateway(settings)
-        child = Child(
-            "pipeline", scene.config_file, scene.log("pipeline"), PipelineWatch(board), self._lock
-        )
-        self._child = child
-        child.start()
-        prefix = settings.internal_topics.prefix
-        self._watcher = Watcher(settings.kafka.internal, prefix, board, lambda: child.started_at)
-        self._watcher.start()
+        self._start_gateway(settings)
+        self._pipeline = self._process("pipeline", board.pipeline_started)
+        self._pipeline.start()
 
-    def _open_gateway(self, settings: Settings) -> None:
-        """Serve the tables, for a key that is made anew each time and shown on the screen."""
-        assert self._lock is not None
-        scene, gateway = self._scene, settings.gateway
-        self._board.step("Starting the gateway.")
-        secret = _demo_key(gateway.keys)
-        # For `evergrid tail`: a key on its command line could be read by everybody here.
-        write_secret(scene.key_file, f"{secret}\n")
-        address = f"http://{gateway.host}:{gateway.port}/#key={secret}"
-        watch = GatewayWatch(self._board, address)
-        self._gateway = Child("gateway", scene.config_file, scene.log("gateway"), watch, self._lock)
+    def _start_gateway(self, settings: Settings) -> None:
+        """Serve the tables, with a key that is new at each start and shown on the board."""
+        gateway = settings.gateway
+        key = _new_key(gateway.keys)
+        # For `evergrid tail`: other users could read a key on its command line.
+        write_secret(self._demo.key_file, f"{key}\n")
+        self._gateway = self._process("gateway", lambda: self._board.step("Starting the gateway."))
         self._gateway.start()
+        url = f"http://{gateway.host}:{gateway.port}"
+        self._poller = GatewayPoller(url, key, self._board)
+        self._poller.start()
 
-    def look(self) -> None:
-        """Start again what has failed."""
-        for child in (self._child, self._gateway):
-            if child is not None:
-                child.look()
-        if self._watcher is not None:
-            self._watcher.look()
-        if self._cluster is not None and not _is_alive(self._cluster.pid):
+    def check(self) -> None:
+        """Start again what has ended, and put new lines of the pipeline's log on the board."""
+        if self._pipeline is not None:
+            if problem := self._pipeline.poll():
+                self._board.pipeline_ended(problem)
+            elif line := self._pipeline.new_line().strip():
+                self._board.step(line)
+        if self._gateway is not None and (problem := self._gateway.poll()):
+            self._board.gateway_ended(problem)
+        if self._poller is not None:
+            self._poller.check()
+        if self._broker is not None and not _is_running(self._broker.pid):
             self._board.step("The broker ended; starting it again.")
-            self._cluster.restart()
+            self._broker.restart()
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """End everything within seconds; the data stays."""
-        children = [child for child in (self._gateway, self._child) if child is not None]
-        for child in children:
-            child.ask_to_end()
+        processes = [one for one in (self._gateway, self._pipeline) if one is not None]
+        for process in processes:
+            process.ask_to_end()
         for producer in self._producers:
             producer.stop()
-        if self._watcher is not None:
-            self._watcher.stop()
-        for child in children:
-            child.stop()
-        if self._cluster is not None:
-            self._cluster.stop()
+        if self._poller is not None:
+            self._poller.stop()
+        for process in processes:
+            process.stop()
+        if self._broker is not None:
+            self._broker.stop()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
-    def _make_room(self) -> None:
-        scene = self._scene
-        broker = scene.directory / "broker"
-        if scene.choices.fresh:
+    def _process(self, name: str, on_start: Callable[[], None]) -> DemoProcess:
+        assert self._lock is not None
+        demo = self._demo
+        return DemoProcess(name, demo.config_file, demo.log_file(name), self._lock, on_start)
+
+    def _prepare_directory(self) -> None:
+        demo = self._demo
+        broker = demo.directory / "broker"
+        if demo.options.fresh:
             if broker.exists():
                 # The broker of a demo that was killed may still be ending.
                 os.close(take_lock(broker))
             for name in ("broker", "security", "pipeline", "log"):
-                shutil.rmtree(scene.directory / name, ignore_errors=True)
+                shutil.rmtree(demo.directory / name, ignore_errors=True)
         elif (broker / "data").exists():
-            self._board.step("Going on with the data of the last time; --fresh starts over.")
+            self._board.step("Going on with the data of the last run; --fresh starts over.")
         for part in ("pipeline", "gateway"):
-            log = scene.log(part)
+            log = demo.log_file(part)
             log.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
                 log.replace(log.with_suffix(".log.1"))
 
 
-def _demo_key(path: Path) -> str:
-    """A fresh secret for the demo's key, which may do everything."""
-    with contextlib.suppress(ConfigError):  # there is none from an earlier time
+def _new_key(path: Path) -> str:
+    """A new key for the demo, with all rights."""
+    with contextlib.suppress(ConfigError):  # there is none from an earlier run
         remove_key(path, _KEY_NAME)
     key, secret = make_key(_KEY_NAME, control=True)
     add_key(path, key)
@@ -163,7 +166,7 @@ def _demo_key(path: Path) -> str:
 
 
 def _free_port(gateway: Gateway) -> int:
-    """The configured port, or any other when somebody has it."""
+    """The configured port, or any free one if it is in use."""
     for port in (gateway.port, 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -175,7 +178,7 @@ def _free_port(gateway: Gateway) -> int:
     return gateway.port
 
 
-def _is_alive(pid: int | None) -> bool:
+def _is_running(pid: int | None) -> bool:
     if pid is None:
         return False
     try:

@@ -1,14 +1,14 @@
-"""What the demo runs with: an ordinary configuration, pointed at a broker of its own.
+"""The demo's settings: an ordinary configuration with a broker of its own.
 
-Everything is in one directory:
+Its directory holds:
 
     evergrid.yaml      the configuration in effect
     key                the gateway's key; with these two `evergrid tail` shows the tables
     broker/            the Kafka broker's files
-    security/          certificates and passwords, where the broker is a secured one
+    security/          certificates and passwords, if the broker is secured
     pipeline/          the pipeline's data_dir
     keys.yaml          the key's hash, for the gateway
-    log/               what pipeline and gateway said
+    log/               the logs of pipeline and gateway
     lock               held while a demo runs here
 """
 
@@ -28,17 +28,16 @@ from evergrid.config import load, retyped, show
 from evergrid.config.settings import Connection, Kafka, Settings
 from evergrid.demo.demo_broker import KafkaSecurity
 from evergrid.demo.sample_events import ACCOUNTS, USERS
-from evergrid.demo.view import Words
 from evergrid.model.errors import ConfigError
 from evergrid.model.join import JoinType
 
 _MEMORY = "EVERGRID_SPARK__DRIVER_MEMORY"
 _DEMO_MEMORY = "1g"
-_HEADING = "# The settings of this demo; its secrets are in the files that they refer to.\n"
+_HEADING = "# The settings of this demo; its secrets are in the files that it names.\n"
 
 
-class Choices(msgspec.Struct, frozen=True):
-    """What a person can choose."""
+class DemoOptions(msgspec.Struct, frozen=True):
+    """The options of `evergrid demo`."""
 
     config: Path | None = None
     directory: Path | None = None
@@ -50,12 +49,12 @@ class Choices(msgspec.Struct, frozen=True):
     security: KafkaSecurity = KafkaSecurity.NONE
 
 
-class Scene(msgspec.Struct, frozen=True):
-    """The demo before its broker has an address."""
+class DemoSettings(msgspec.Struct, frozen=True):
+    """The settings before broker and gateway have their addresses."""
 
     settings: Settings
     directory: Path
-    choices: Choices
+    options: DemoOptions
 
     @property
     def config_file(self) -> Path:
@@ -65,13 +64,12 @@ class Scene(msgspec.Struct, frozen=True):
     def key_file(self) -> Path:
         return self.directory / "key"
 
-    def log(self, part: str) -> Path:
-        """Where one of the processes writes what it says."""
+    def log_file(self, part: str) -> Path:
         return self.directory / "log" / f"{part}.log"
 
     @property
-    def focus(self) -> str:
-        """The table whose rows are shown: a joined one if there is any."""
+    def main_table(self) -> str:
+        """The first joined table, or the first table if there is no join."""
         tables = (*self.settings.joined_tables(), *self.settings.raw_tables())
         return tables[0].name
 
@@ -86,16 +84,12 @@ class Scene(msgspec.Struct, frozen=True):
         return tuple(table.name for table in tables)
 
     @property
-    def words(self) -> Words:
-        files = ("-c", _short(self.config_file), "--key-file", _short(self.key_file))
-        return Words(
-            directory=_short(self.directory),
-            tail_command=shlex.join((_program(), "tail", self.focus, *files)),
-            rate=self.choices.rate,
-        )
+    def tail_command(self) -> str:
+        """The command that follows the main table, to be copied into a shell."""
+        files = ("-c", _relative(self.config_file), "--key-file", _relative(self.key_file))
+        return shlex.join((_program(), "tail", self.main_table, *files))
 
-    def at(self, connection: Connection, gateway_port: int) -> Settings:
-        """The settings once broker and gateway have their addresses."""
+    def with_addresses(self, connection: Connection, gateway_port: int) -> Settings:
         names = ("source", "control", "internal")
         return msgspec.structs.replace(
             self.settings,
@@ -106,7 +100,7 @@ class Scene(msgspec.Struct, frozen=True):
         )
 
     def write(self, settings: Settings, kafka: Mapping[str, object]) -> None:
-        """Write the configuration file, with that `kafka` section: `show` has no secrets."""
+        """Write the configuration file with this `kafka` section; `show` leaves secrets out."""
         document = yaml.safe_load(show(settings))
         text = yaml.safe_dump(
             {**document, "kafka": dict(kafka)}, sort_keys=False, allow_unicode=True, width=100
@@ -114,36 +108,35 @@ class Scene(msgspec.Struct, frozen=True):
         self.config_file.write_text(_HEADING + text, encoding="utf-8")
 
 
-def make_scene(choices: Choices, environ: Mapping[str, str]) -> Scene:
-    """The default configuration, or the one that was chosen, made fit for the demo."""
-    if choices.config is None:
+def demo_settings(options: DemoOptions, environ: Mapping[str, str]) -> DemoSettings:
+    """The default configuration, or the one that `options` names, changed for the demo."""
+    if options.config is None:
         environ = {_MEMORY: _DEMO_MEMORY, **environ}
-    settings = load(choices.config, environ)
+    settings = load(options.config, environ)
     if not {USERS, ACCOUNTS} & settings.sources.keys():
         raise ConfigError(
-            "there is neither a source named users nor one named accounts, and the demo's "
-            "events are of those",
-            where=str(choices.config),
-            remedy="Run the demo without -c; for topics of your own, run evergrid pipeline.",
+            "no source named users or accounts, for which the demo has sample events",
+            where=str(options.config),
+            remedy="Run the demo without -c; for topics of your own, use `evergrid run`.",
         )
-    directory = Path(os.path.abspath(choices.directory or settings.data_dir / "demo"))
-    kind = choices.join
+    directory = Path(os.path.abspath(options.directory or settings.data_dir / "demo"))
+    kind = options.join
     joins = settings.joins
     if kind is not None:
         joins = {name: retyped(join, kind, settings.sources) for name, join in joins.items()}
     changed = msgspec.structs.replace(settings, data_dir=directory / "pipeline", joins=joins)
-    return Scene(changed, directory, choices)
+    return DemoSettings(changed, directory, options)
 
 
-def _short(path: Path) -> str:
-    """As one would type it here."""
+def _relative(path: Path) -> str:
+    """As one would type it in the current directory."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("..") else relative
 
 
 def _program() -> str:
-    """Evergrid's command as one would type it here: by its name only where that finds it."""
+    """How to call Evergrid from a shell here: by its path if PATH does not have it."""
     if shutil.which("evergrid"):
         return "evergrid"
     beside = Path(sys.executable).with_name("evergrid")
-    return _short(beside) if beside.exists() else "evergrid"
+    return _relative(beside) if beside.exists() else "evergrid"

@@ -1,39 +1,32 @@
-"""Reads the demo's tables in the background and puts what it sees on the board."""
+"""Reads the figures of the demo's tables from its gateway, in the background."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
 
-from evergrid.changelog.feed import Feed
-from evergrid.config.settings import Connection
-from evergrid.demo.arrivals import Sorter
-from evergrid.demo.board import Board, preparing
+from evergrid.client import Client, ClientError, Patience, connect
+from evergrid.demo.board import Board
 
-_READ_SECONDS = 0.2
+_POLL_SECONDS = 1.0
+_PATIENCE = Patience(connect=2.0, answer=5.0)
 
 
-class Watcher:
-    """A thread that follows all tables from their start."""
+class GatewayPoller:
+    """A thread that asks the gateway for its tables every second and updates the board."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        prefix: str,
-        board: Board,
-        pipeline_since: Callable[[], float],
-    ) -> None:
-        self._feed = Feed(connection, prefix)
+    def __init__(self, url: str, key: str, board: Board) -> None:
+        self._url = url
+        self._key = key
         self._board = board
-        self._pipeline_since = pipeline_since
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="gateway poller", daemon=True)
         self._failure: Exception | None = None
 
     def start(self) -> None:
         self._thread.start()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Raise what ended the thread, if anything did."""
         if self._failure is not None:
             raise self._failure
@@ -43,14 +36,19 @@ class Watcher:
         self._thread.join(1.0)
 
     def _run(self) -> None:
-        sorter = Sorter()
         try:
             while not self._stop.is_set():
-                news = self._feed.read(_READ_SECONDS)
-                self._board.apply(sorter.sort(news))
-                generations = tuple(news.manifest.generations.values())
-                self._board.progress(preparing(generations, self._pipeline_since()))
+                with (
+                    contextlib.suppress(ClientError),
+                    connect(self._url, self._key, patience=_PATIENCE) as client,
+                ):
+                    self._poll(client)
+                self._board.gateway_unreachable()
+                self._stop.wait(_POLL_SECONDS)
         except Exception as error:
-            self._failure = error  # told by the main thread, which can end the demo
-        finally:
-            self._feed.close()
+            self._failure = error  # the main thread raises it and ends the demo
+
+    def _poll(self, client: Client) -> None:
+        while not self._stop.is_set():
+            self._board.gateway_answered(f"{self._url}/#key={self._key}", client.tables())
+            self._stop.wait(_POLL_SECONDS)

@@ -1,8 +1,8 @@
-"""An endless day at a small bank: people join, move and spend, and not all of it in order.
+"""Sample events of a small bank: users and their accounts, without an end.
 
-Every difficulty that a join must bear is in it, each in a known share: users that come
-after their accounts, accounts of nobody, equal times, messages out of order, and now
-and then one that is no message at all.
+They contain every case that a join must handle, each in a known share: users that come after
+their accounts, accounts without a user, equal times, messages out of order, and messages that
+cannot be parsed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ USERS = "users"
 ACCOUNTS = "accounts"
 
 PEOPLE_AT_START = 8
-MOST_PEOPLE = 500  # the state of an endless generator must end somewhere
+MAX_PEOPLE = 500  # bounds the state of the generator
 
 BAD = 1 / 500
 NEW_USER = 0.05
@@ -29,7 +29,7 @@ UNKNOWN_USER = 0.01
 OUT_OF_ORDER = 0.03
 TIE = 0.04
 
-_LONGEST_DELAY_MS = 20_000
+_MAX_DELAY_MS = 20_000
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
@@ -59,12 +59,12 @@ ACCOUNT_TYPES = (
 
 
 def events(seed: int, start_ms: int, rate: float = 1.0) -> Iterator[Event]:
-    """Endless events, `rate` a second on average; the same seed tells the same story."""
-    return _Day(random.Random(seed), start_ms, rate).events()
+    """Endless events, `rate` a second on average; the same seed gives the same events."""
+    return _Generator(random.Random(seed), start_ms, rate).events()
 
 
 def account_value(key: str, account: str, balance: str) -> bytes:
-    """An account message; the balance goes in as text, so that no cent is rounded."""
+    """An account message; the balance is text, so that it is not rounded."""
     return f'{{"userId":"{key}","accountType":"{account}","balance":{balance}}}'.encode()
 
 
@@ -73,7 +73,7 @@ def cents(amount: int) -> str:
     return f"{sign}{abs(amount) // 100}.{abs(amount) % 100:02d}"
 
 
-class _Day:
+class _Generator:
     def __init__(self, rng: random.Random, start_ms: int, rate: float) -> None:
         self._rng = rng
         self._start_ms = start_ms
@@ -84,7 +84,7 @@ class _Day:
         self._people: list[Person] = []
         self._places: dict[str, int] = {}
         self._balances: dict[tuple[str, str], int] = {}
-        # Users whose first account is out already: (events to wait, person, user's time).
+        # Users whose first account was sent already: (number of the event, person, user's time).
         self._late: deque[tuple[int, Person, int]] = deque()
 
     def events(self) -> Iterator[Event]:
@@ -120,8 +120,8 @@ class _Day:
         return someone
 
     def _someone(self) -> Person:
-        """Somebody new, or when the town is full somebody who has changed."""
-        if self._numbers >= MOST_PEOPLE:
+        """A new person, or once there are enough, a changed one."""
+        if self._numbers >= MAX_PEOPLE:
             return moved(self._rng, self._rng.choice(self._people))
         self._numbers += 1
         return person(self._rng, self._numbers)
@@ -139,11 +139,11 @@ class _Day:
         return self._user(someone)
 
     def _account_first(self, count: int) -> Event:
-        """The account now; its user some events later, with a time that is not later."""
+        """The account now, and its user some events later, with a time that is not later."""
         someone = self._someone()
         event = self._account(someone.user_id)
         user_ms = event.timestamp_ms - self._rng.choice((0, 1, 250, 3_000))
-        # Appended in order of waiting, so that the first in the queue is the first due.
+        # In the order of their numbers, so that the first in the queue is the first due.
         wait = max(count + self._rng.randint(3, 30), self._late[-1][0] if self._late else 0)
         self._late.append((wait, someone, user_ms))
         return event
@@ -157,7 +157,7 @@ class _Day:
         if held is None:
             balance = round(account.usual * self._rng.uniform(0.4, 1.8))
         else:
-            # A walk that is drawn home a little, or an endless one would end in the absurd.
+            # A random walk that returns to the usual balance, so that it stays plausible.
             home = (account.usual - held) // 200
             balance = held + home + round(self._rng.gauss(0, account.step))
         self._balances[key, account.name] = balance
@@ -190,7 +190,7 @@ class _Day:
         if chance < TIE:
             return self._last_ms
         if chance < TIE + OUT_OF_ORDER:
-            return now_ms - self._rng.randint(1, _LONGEST_DELAY_MS)
+            return now_ms - self._rng.randint(1, _MAX_DELAY_MS)
         self._last_ms = now_ms
         return now_ms
 

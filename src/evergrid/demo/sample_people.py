@@ -1,4 +1,4 @@
-"""People who do not exist, with names from many places."""
+"""Made-up people, with names from many places."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ FAMILY = (
 )
 DOMAINS = ("example.com", "example.org")
 
-# Letters that Unicode does not take apart into a plain one and a mark.
+# Letters that Unicode does not decompose into a plain letter and a mark.
 _PLAIN = str.maketrans({"Ł": "L", "ł": "l", "ı": "i", "ø": "o", "Ø": "O"})
 
 
 class Person(msgspec.Struct, frozen=True, rename="camel"):
-    """One made-up person, named as the users topic names the fields."""
+    """One person; the fields are encoded with the names of the users topic."""
 
     user_id: str
     name: str
@@ -51,7 +51,7 @@ class Person(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def person(rng: random.Random, number: int) -> Person:
-    """The person with this number; two numbers never share an id or an address."""
+    """The person with this number; ids and addresses are unique."""
     given, family = rng.choice(GIVEN), rng.choice(FAMILY)
     return Person(
         user_id=user_id(number),
@@ -66,7 +66,7 @@ def user_id(number: int) -> str:
 
 
 def moved(rng: random.Random, someone: Person) -> Person:
-    """The same person a little later: a birthday, a new address, or a new family name."""
+    """The same person with another age, address or family name."""
     change = rng.random()
     if change < 0.4:
         return msgspec.structs.replace(someone, age=min(97, someone.age + 1))

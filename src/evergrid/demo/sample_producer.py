@@ -1,4 +1,4 @@
-"""Sends the sample events at their pace, in the background, and survives a broker that is away."""
+"""Sends the sample events in the background, at their rate, also through broker outages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from evergrid.config.settings import Connection
 from evergrid.demo.sample_events import events
 from evergrid.kafka.sending import Sender
 
-_AGAIN_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
 
 
-class EventProducer:
-    """A thread that tells the endless day to the source topics."""
+class SampleProducer:
+    """A thread that sends sample events to the source topics."""
 
     def __init__(
         self, connection: Connection, topics: Mapping[str, str], rate: float, seed: int
@@ -24,7 +24,7 @@ class EventProducer:
         self._rate = rate
         self._seed = seed
         self._stop = threading.Event()
-        # A daemon: a send that waits for a broker must not hold up the end of the process.
+        # A daemon, so that a send that waits for a broker does not delay the end of the process.
         self._thread = threading.Thread(target=self._run, name="producer", daemon=True)
         self.sent = 0
 
@@ -32,7 +32,7 @@ class EventProducer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Send nothing more; what was not taken yet is left out."""
+        """Send nothing more; events that the broker did not take yet are dropped."""
         self._stop.set()
         self._thread.join(1.0)
 
@@ -49,12 +49,12 @@ class EventProducer:
                 sender.send(topic, event.value, event.key, timestamp_ms=event.timestamp_ms)
                 self.sent += 1
             except Exception:
-                # A client that gave up for good, say after its broker lost what it had
-                # confirmed. Whatever the reason, a new client is the remedy.
-                if self._stop.wait(_AGAIN_SECONDS):
+                # The client failed for good, for example because the broker lost messages that
+                # it had acknowledged. A new client goes on.
+                if self._stop.wait(_RETRY_SECONDS):
                     return
                 sender = self._sender()
 
     def _sender(self) -> Sender:
-        """It waits for a broker as long as it takes; its queue is bounded."""
+        """Waits for a broker without a timeout; its queue is bounded."""
         return Sender(self._connection, **{"delivery.timeout.ms": 0})

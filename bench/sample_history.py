@@ -1,4 +1,4 @@
-"""A long past, made fast: plain valid events in the order of their times, for load tests."""
+"""A long history of valid sample events, in the order of their times, for load tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evergrid.demo.sample_events import ACCOUNT_TYPES, ACCOUNTS, USERS, Event
 from evergrid.demo.sample_people import person, user_id
 
 START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
-_FACES = 997  # people that the keys share; making up each one costs more than an event may
+_FACES = 997  # people that the keys share, because making up each one would be slow
 
 
 def history(

@@ -6,8 +6,8 @@ from collections import Counter
 from importlib.resources import files
 
 import yaml
+from bench.sample_history import START_MS, history
 
-from evergrid.demo.history import START_MS, history
 from evergrid.testing import oracle
 
 SPEC = oracle.from_config(
