@@ -8,7 +8,7 @@ import pytest
 
 from evergrid.kafka import restarts
 from evergrid.kafka.leash import Leashed
-from evergrid.kafka.restarts import Ended, Restarts, SupervisedProcess
+from evergrid.kafka.restarts import Ended, Restarts, SupervisedChild, stop_all
 
 
 class Clock:
@@ -81,48 +81,47 @@ def launched() -> list[Process]:
 
 
 @pytest.fixture
-def supervised(launched: list[Process], clock: Clock) -> SupervisedProcess:
+def supervised(launched: list[Process], clock: Clock) -> SupervisedChild:
     def launch() -> Leashed:
         launched.append(Process())
         return cast("Leashed", launched[-1])
 
-    return SupervisedProcess(launch)
+    return SupervisedChild(launch, 3.0)
 
 
 def test_a_process_that_ended_is_reported_once_and_started_again_when_it_is_due(
-    supervised: SupervisedProcess, launched: list[Process], clock: Clock
+    supervised: SupervisedChild, launched: list[Process], clock: Clock
 ) -> None:
     supervised.start()
-    assert supervised.poll() is None
+    assert supervised.check() is None
     launched[0].code = 7
-    assert supervised.poll() == Ended(7, 1.0, was_stable=False)
-    assert supervised.poll() is None
+    assert supervised.check() == Ended(7, 1.0)
+    assert supervised.check() is None
     assert len(launched) == 1
     clock.now += 1
-    assert supervised.poll() is None
+    assert supervised.check() is None
     assert len(launched) == 2
 
 
-def test_a_process_that_ran_for_long_counts_as_stable_from_then_on(
-    supervised: SupervisedProcess, launched: list[Process], clock: Clock
+def test_a_process_that_ran_for_long_counts_as_steady_from_then_on(
+    supervised: SupervisedChild, launched: list[Process], clock: Clock
 ) -> None:
     supervised.start()
     clock.now += 61
-    supervised.poll()
+    supervised.check()
     for _ in range(2):
         launched[-1].code = 1
-        ended = supervised.poll()
+        ended = supervised.check()
         assert ended is not None
-        assert ended.was_stable
-        clock.now += ended.restart_in
-        supervised.poll()
+        clock.now += ended.wait
+        supervised.check()
+    assert supervised.was_steady
 
 
 def test_stopping_is_passed_on_while_it_runs_and_does_nothing_after_it_ended(
-    supervised: SupervisedProcess, launched: list[Process]
+    supervised: SupervisedChild, launched: list[Process]
 ) -> None:
     supervised.start()
-    supervised.ask_to_end(3.0)
-    supervised.stop(3.0)
-    supervised.stop(3.0)
+    stop_all([supervised])
+    supervised.stop()
     assert launched[0].stopped == [3.0, 3.0]

@@ -14,7 +14,7 @@ from evergrid.cli.terminal import say
 from evergrid.config.settings import Settings
 from evergrid.gateway.entry.keys import Keys
 from evergrid.kafka import leash
-from evergrid.kafka.restarts import Ended, SupervisedProcess
+from evergrid.kafka.restarts import Ended, SupervisedChild, stop_all
 from evergrid.model.errors import ConfigError
 
 __all__ = ["HELP", "add_arguments", "run"]
@@ -36,23 +36,22 @@ def run(settings: Settings, options: argparse.Namespace) -> NoReturn:
             part.start()
         while True:
             for name, part in parts.items():
-                if ended := part.poll():
-                    _report(name, ended)
+                if ended := part.check():
+                    _report(name, part, ended)
             time.sleep(_POLL_SECONDS)
     finally:
-        for part in parts.values():
-            part.ask_to_end(_STOP_SECONDS)
-        for part in parts.values():
-            part.stop(_STOP_SECONDS)
+        stop_all(parts.values())
 
 
-def _supervised(arguments: list[str]) -> SupervisedProcess:
+def _supervised(arguments: list[str]) -> SupervisedChild:
     command = [sys.executable, "-m", "evergrid", *arguments]
-    return SupervisedProcess(lambda: leash.start(command, sys.stdout.fileno(), os.environ))
+    return SupervisedChild(
+        lambda: leash.start(command, sys.stdout.fileno(), os.environ), _STOP_SECONDS
+    )
 
 
-def _report(name: str, ended: Ended) -> None:
+def _report(name: str, part: SupervisedChild, ended: Ended) -> None:
     """Say that it is started again; ConfigError if it refused to run from the beginning."""
-    if ended.code == FAILED and not ended.was_stable:
+    if ended.code == FAILED and not part.was_steady:
         raise ConfigError(f"the {name} cannot run", remedy="Its error is above.")
-    say(f"The {name} ended with exit code {ended.code}; again in {ended.restart_in:.0f} s.")
+    say(f"The {name} ended with exit code {ended.code}; again in {ended.wait:.0f} s.")

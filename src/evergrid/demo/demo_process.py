@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evergrid.kafka import leash
-from evergrid.kafka.restarts import SupervisedProcess
+from evergrid.kafka.restarts import SupervisedChild
 
 _STOP_SECONDS = 3.5  # unfinished work is done again at the next start
 _KEPT_VARIABLES = ("EVERGRID_CACHE", "EVERGRID_IVY_SETTINGS")
@@ -17,12 +17,13 @@ _TAIL_BYTES = 4096
 _TIME = re.compile(r"^\d\d:\d\d:\d\d ")
 
 
-class DemoProcess:
+class DemoProcess(SupervisedChild):
     """Runs `evergrid NAME` until stopped; `lock` stays held as long as the process runs."""
 
     def __init__(
         self, name: str, config: Path, log: Path, lock: int, on_start: Callable[[], None]
     ) -> None:
+        super().__init__(self._launch, _STOP_SECONDS)
         self._name = name
         self._command = [sys.executable, "-m", "evergrid", name, "-c", str(config)]
         self._log = log
@@ -30,21 +31,19 @@ class DemoProcess:
         self._on_start = on_start
         self._log_start = 0
         self._seen_line = ""
-        self._process = SupervisedProcess(self._launch)
 
-    def start(self) -> None:
-        self._process.start()
-
-    def poll(self) -> str:
+    def problem(self) -> str:
         """Why it ended, once after each end; starts it again when that is due."""
-        ended = self._process.poll()
+        ended = self.check()
         if ended is None:
             return ""
         reason = self._last_line().strip().removeprefix("evergrid: ") or f"exit code {ended.code}"
-        return f"The {self._name} ended ({reason}); again in {ended.restart_in:.0f} s."
+        return f"The {self._name} ended ({reason}); again in {ended.wait:.0f} s."
 
     def new_line(self) -> str:
-        """The last line of its log, if that is another one than at the last call."""
+        """The last line of its log while it runs, if that is another one than at the last call."""
+        if not self.is_running:
+            return ""
         before, self._seen_line = self._seen_line, self._last_line()
         return "" if before == self._seen_line else self._seen_line
 
@@ -54,12 +53,6 @@ class DemoProcess:
             file.seek(max(self._log_start, end - _TAIL_BYTES))
             lines = file.read().decode(errors="replace").rstrip().splitlines()
         return _TIME.sub("", lines[-1]) if lines else ""
-
-    def ask_to_end(self) -> None:
-        self._process.ask_to_end(_STOP_SECONDS)
-
-    def stop(self) -> None:
-        self._process.stop(_STOP_SECONDS)
 
     def _launch(self) -> leash.Leashed:
         # The configuration file is complete; variables must not override it.

@@ -20,6 +20,7 @@ from evergrid.gateway.entry.key import make_key
 from evergrid.gateway.entry.keyfile import add_key, remove_key
 from evergrid.kafka import jars
 from evergrid.kafka.folder import take_lock
+from evergrid.kafka.restarts import stop_all
 from evergrid.kafka.secured.files import write_secret
 from evergrid.model.errors import ConfigError
 
@@ -104,11 +105,11 @@ class DemoServices:
     def check(self) -> None:
         """Start again what has ended, and put new lines of the pipeline's log on the board."""
         if self._pipeline is not None:
-            if problem := self._pipeline.poll():
+            if problem := self._pipeline.problem():
                 self._board.pipeline_ended(problem)
             elif line := self._pipeline.new_line().strip():
                 self._board.step(line)
-        if self._gateway is not None and (problem := self._gateway.poll()):
+        if self._gateway is not None and (problem := self._gateway.problem()):
             self._board.gateway_ended(problem)
         if self._poller is not None:
             self._poller.check()
@@ -125,8 +126,7 @@ class DemoServices:
             producer.stop()
         if self._poller is not None:
             self._poller.stop()
-        for process in processes:
-            process.stop()
+        stop_all(processes)
         if self._broker is not None:
             self._broker.stop()
         if self._lock is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -41,48 +41,58 @@ class Restarts:
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How a supervised process ended, and the seconds until it is started again.
-
-    `was_stable`: it, or an earlier run of it, ran for long enough to count as one that can run.
-    """
+    """The exit code of a child process, and the seconds until it is started again."""
 
     code: int
-    restart_in: float
-    was_stable: bool
+    wait: float
 
 
-class SupervisedProcess:
-    """A child process that is started again when it ends; `launch` starts it."""
+class SupervisedChild:
+    """Runs what `start` starts until stopped; call `check` again and again meanwhile."""
 
-    def __init__(self, launch: Callable[[], Leashed]) -> None:
-        self._launch = launch
+    def __init__(self, start: Callable[[], Leashed], stop_seconds: float) -> None:
+        self._start = start
+        self._stop_seconds = stop_seconds
         self._process: Leashed | None = None
         self._restarts = Restarts()
-        self._was_stable = False
+        self.was_steady = False  # whether any of its runs was long
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
 
     def start(self) -> None:
-        self._process = self._launch()
+        self._process = self._start()
         self._restarts.started()
 
-    def poll(self) -> Ended | None:
-        """How it ended, once after each end; starts it again when that is due."""
+    def check(self) -> Ended | None:
+        """How it ended, if it has just done so; start it again when the wait is over."""
         if self._process is None:
             if self._restarts.is_due():
                 self.start()
             return None
-        self._was_stable = self._was_stable or self._restarts.is_calm()
+        self.was_steady = self.was_steady or self._restarts.is_calm()
         code = self._process.poll()
         if code is None:
             return None
-        self._process.stop(0.0)
-        self._process = None
-        return Ended(code, self._restarts.fell(), self._was_stable)
+        self.stop()
+        return Ended(code, self._restarts.fell())
 
-    def ask_to_end(self, seconds: float) -> None:
+    def ask_to_end(self) -> None:
         if self._process is not None:
-            self._process.ask_to_end(seconds)
+            self._process.ask_to_end(self._stop_seconds)
 
-    def stop(self, seconds: float) -> None:
+    def stop(self) -> None:
+        """Ask it to end and wait for that; it is not started again."""
         if self._process is not None:
-            self._process.stop(seconds)
+            self._process.stop(self._stop_seconds)
             self._process = None
+
+
+def stop_all(children: Iterable[SupervisedChild]) -> None:
+    """Stop all of them side by side."""
+    stopping = list(children)
+    for child in stopping:
+        child.ask_to_end()
+    for child in stopping:
+        child.stop()
