@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from evergrid.client.desk import Desk
+from evergrid.client.live_protocol import Desk
 from evergrid.client.subscription import Subscription
 from evergrid.protocol.messages import (
     ClientMessage,

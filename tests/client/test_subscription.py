@@ -6,7 +6,7 @@ import datetime
 
 import pyarrow as pa
 
-from evergrid.client.desk import Desk
+from evergrid.client.live_protocol import Desk
 from evergrid.client.subscription import MAX_BREAKS
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol.messages import (

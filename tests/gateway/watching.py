@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from evergrid.client.picture import Picture, painted
+from evergrid.client.window_state import Picture, painted
 from evergrid.gateway.live.outlet import Outlet
 from evergrid.gateway.tables.deliveries import Published, Refused, Resumed, Told
 from evergrid.gateway.tables.hub import Condition, Hub, Pace

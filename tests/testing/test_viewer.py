@@ -12,8 +12,8 @@ import pytest
 from tests.client.people import person
 
 from evergrid.client import Live, LiveWindow
-from evergrid.client.picture import Picture
-from evergrid.client.window import Standing, live_window
+from evergrid.client.live_window import Standing, live_window
+from evergrid.client.window_state import Picture
 from evergrid.config import load
 from evergrid.protocol.frames import Header, Kind
 from evergrid.testing.gateway import LocalGateway

@@ -147,7 +147,7 @@ def command_line_errors() -> Iterator[None]:
 
 def _remedy(error: ClientError) -> str:
     from evergrid.client import Denied, Unreachable
-    from evergrid.client.refusals import NOBODY
+    from evergrid.client.connection_errors import NOBODY
     from evergrid.protocol.codes import Code
 
     if isinstance(error, Unreachable) and error.remedy in ("", NOBODY):

@@ -9,7 +9,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evergrid.client.changes import ChangeKind, between
+from evergrid.client.window_changes import ChangeKind, between
 from evergrid.protocol.frames import ID_COLUMN
 
 

@@ -3,16 +3,16 @@
 `evergrid.connect` and `evergrid.connect_async` are the way in; docs/client.md shows it.
 """
 
-from evergrid.client.asked import Asked
-from evergrid.client.asynchronous import AsyncClient, connect_async
-from evergrid.client.blocking import Changes, Client, Windows, connect
-from evergrid.client.changes import Change, ChangeKind
+from evergrid.client.async_client import AsyncClient, connect_async
+from evergrid.client.async_windows import AsyncChanges, AsyncWindows
+from evergrid.client.blocking_client import Changes, Client, Windows, connect
 from evergrid.client.errors import ClientError, Closed, Denied, Rejected, Unreachable
 from evergrid.client.filters import Condition, col
-from evergrid.client.patience import Patience
-from evergrid.client.table import TableDescription
-from evergrid.client.window import LiveWindow
-from evergrid.client.windows import AsyncChanges, AsyncWindows
+from evergrid.client.live_window import LiveWindow
+from evergrid.client.sent_message import Asked
+from evergrid.client.table_description import TableDescription
+from evergrid.client.timeouts import Patience
+from evergrid.client.window_changes import Change, ChangeKind
 from evergrid.protocol.messages import Live
 
 __all__ = [

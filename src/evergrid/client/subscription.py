@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evergrid.client.picture import Picture, painted
-from evergrid.client.window import LiveWindow, Standing, live_window
+from evergrid.client.live_window import LiveWindow, Standing, live_window
+from evergrid.client.window_state import Picture, painted
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.protocol.frames import Frame
 from evergrid.protocol.messages import Live, Open, Resume

@@ -7,7 +7,7 @@ import datetime
 import msgspec
 import pyarrow as pa
 
-from evergrid.client.window import moment
+from evergrid.client.live_window import moment
 from evergrid.model.table import Column
 from evergrid.protocol.frames import ID_COLUMN
 from evergrid.protocol.messages import Live

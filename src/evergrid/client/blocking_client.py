@@ -11,15 +11,15 @@ from typing import Generic, Protocol, Self, TypeVar
 
 import pyarrow as pa
 
-from evergrid.client.asked import Asked
-from evergrid.client.asynchronous import AsyncClient, connect_async
-from evergrid.client.background import Background
-from evergrid.client.changes import Change
+from evergrid.client.async_client import AsyncClient, connect_async
+from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.filters import Columns, Order, Where
-from evergrid.client.patience import Patience
-from evergrid.client.table import TableDescription
-from evergrid.client.window import LiveWindow
-from evergrid.client.windows import AsyncChanges, AsyncWindows
+from evergrid.client.live_window import LiveWindow
+from evergrid.client.loop_thread import Background
+from evergrid.client.sent_message import Asked
+from evergrid.client.table_description import TableDescription
+from evergrid.client.timeouts import Patience
+from evergrid.client.window_changes import Change
 from evergrid.protocol.messages import DEFAULT_LIMIT
 
 Item = TypeVar("Item", covariant=True)

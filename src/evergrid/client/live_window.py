@@ -7,7 +7,7 @@ import datetime
 import msgspec
 import pyarrow as pa
 
-from evergrid.client.picture import Picture
+from evergrid.client.window_state import Picture
 from evergrid.model.table import Column
 from evergrid.protocol.messages import Live
 

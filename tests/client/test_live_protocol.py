@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evergrid.client.desk import RETRY_SECONDS, Desk
 from evergrid.client.errors import Denied, Rejected
+from evergrid.client.live_protocol import RETRY_SECONDS, Desk
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import (

@@ -11,11 +11,11 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.client.address import Address
-from evergrid.client.asked import Asked, SentAnswer
+from evergrid.client.connection_errors import refused, unreachable
 from evergrid.client.errors import Unreachable
-from evergrid.client.patience import Patience
-from evergrid.client.refusals import refused, unreachable
-from evergrid.client.table import TableDescription, TableList
+from evergrid.client.sent_message import Asked, SentAnswer
+from evergrid.client.table_description import TableDescription, TableList
+from evergrid.client.timeouts import Patience
 from evergrid.views.query import Nulls, OrderBy, Query
 
 _CHUNK = 1 << 18

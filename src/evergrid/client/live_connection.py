@@ -19,12 +19,12 @@ from socket import SHUT_RDWR
 import aiohttp
 
 from evergrid.client.address import Address
-from evergrid.client.desk import Desk
+from evergrid.client.connection_errors import refused, unreachable
 from evergrid.client.errors import ClientError, Rejected, Unreachable, told
-from evergrid.client.outbox import Pace
-from evergrid.client.patience import Patience, Waits
-from evergrid.client.refusals import refused, unreachable
+from evergrid.client.live_protocol import Desk
+from evergrid.client.send_queue import Pace
 from evergrid.client.subscription import Subscription
+from evergrid.client.timeouts import Patience, Waits
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import PATH, SUBPROTOCOL

@@ -6,7 +6,7 @@ import random
 
 import pyarrow as pa
 
-from evergrid.client.changes import Change, ChangeKind, between
+from evergrid.client.window_changes import Change, ChangeKind, between
 from tests.client.scripted import SCHEMA, Row, batch, row
 
 SEED = 20_261_116

@@ -11,10 +11,10 @@ from typing import Self
 
 import pyarrow as pa
 
-from evergrid.client.changes import Change, between
-from evergrid.client.link import Link
+from evergrid.client.live_connection import Link
+from evergrid.client.live_window import LiveWindow
 from evergrid.client.subscription import Subscription
-from evergrid.client.window import LiveWindow
+from evergrid.client.window_changes import Change, between
 from evergrid.protocol.messages import DEFAULT_LIMIT
 from evergrid.views.query import Query, Window
 

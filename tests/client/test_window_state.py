@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from evergrid.client.picture import Picture, painted
+from evergrid.client.window_state import Picture, painted
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol import frames
 from tests.client.scripted import SCHEMA, Parts, Row, difference, full, row

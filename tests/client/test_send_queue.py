@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evergrid.client.outbox import Outbox, Pace
+from evergrid.client.send_queue import Outbox, Pace
 from evergrid.protocol.messages import Close, Heart, Move, Open, encode
 
 

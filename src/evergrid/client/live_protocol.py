@@ -11,9 +11,9 @@ from collections.abc import Callable
 import msgspec
 
 from evergrid.client.errors import Rejected, told
-from evergrid.client.outbox import Outbox
+from evergrid.client.live_window import Standing
+from evergrid.client.send_queue import Outbox
 from evergrid.client.subscription import Subscription
-from evergrid.client.window import Standing
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.protocol import frames, messages
 from evergrid.protocol.codes import Code

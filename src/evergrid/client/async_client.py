@@ -11,14 +11,14 @@ import aiohttp
 import pyarrow as pa
 
 from evergrid.client.address import Address, address
-from evergrid.client.asked import Asked
+from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.errors import Closed
 from evergrid.client.filters import Columns, Order, Where, query_of
-from evergrid.client.http import Asker
-from evergrid.client.link import Link
-from evergrid.client.patience import Patience
-from evergrid.client.table import TableDescription
-from evergrid.client.windows import AsyncChanges, AsyncWindows
+from evergrid.client.http_client import Asker
+from evergrid.client.live_connection import Link
+from evergrid.client.sent_message import Asked
+from evergrid.client.table_description import TableDescription
+from evergrid.client.timeouts import Patience
 from evergrid.protocol.messages import DEFAULT_LIMIT
 from evergrid.views.query import Window
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from evergrid.client.patience import Patience, Waits
+from evergrid.client.timeouts import Patience, Waits
 
 SEED = 20_261_116
 
