@@ -203,7 +203,7 @@ def test_without_a_gateway_it_says_so(run: Run, environ: dict[str, str]) -> None
     environ |= {"EVERGRID_URL": "http://127.0.0.1:1", "EVERGRID_KEY": "k"}
     done = run("tail", TABLE)
     assert done.returncode == 1
-    assert "http://127.0.0.1:1: the gateway cannot be reached" in done.stderr
+    assert "http://127.0.0.1:1: connection to the gateway failed" in done.stderr
     assert "evergrid gateway" in done.stderr
 
 
@@ -309,7 +309,7 @@ def test_with_real_kafka_it_waits_for_gateway_and_table_and_follows_generations(
     )
     key.write_text(run("key", "create", "me").stdout)
     following = tail("final_ui", "--wait", "--key-file", "my.key")
-    following.until(lambda _, err: "cannot be reached" in err and "Waiting." in err)
+    following.until(lambda _, err: "connection to the gateway failed" in err and "Waiting." in err)
     with EvergridProcess(["gateway"], tmp_path / "gateway.log", environ, tmp_path):
         following.until(lambda _, err: "There is no table final_ui now." in err)
         pipeline = HandwrittenPipeline(load(file, {}))

@@ -1,10 +1,10 @@
-"""A desk without a socket: what it says, and what it is told."""
+"""A protocol without a socket: what it says, and what it is told."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
-from evergrid.client.live_protocol import Desk
+from evergrid.client.live_protocol import LiveProtocol
 from evergrid.client.subscription import Subscription
 from evergrid.protocol.messages import (
     ClientMessage,
@@ -19,23 +19,23 @@ USERS = Query("users_ui")
 TOP = Window(0, 300)
 
 
-def said(desk: Desk) -> list[ClientMessage]:
+def said(protocol: LiveProtocol) -> list[ClientMessage]:
     """All that waits to be said, in order."""
     messages: list[ClientMessage] = []
-    while (text := desk.outbox.take()) is not None:
+    while (text := protocol.send_queue.take()) is not None:
         messages.append(decode_client(text))
     return messages
 
 
-def logged_in(desk: Desk, instance: str = "first") -> list[ClientMessage]:
-    desk.connected()
-    assert said(desk) == [Hello(1)]
-    desk.text(welcome(instance), NOW)
-    return said(desk)
+def logged_in(protocol: LiveProtocol, instance: str = "first") -> list[ClientMessage]:
+    protocol.connected()
+    assert said(protocol) == [Hello(1)]
+    protocol.receive_text(welcome(instance), NOW)
+    return said(protocol)
 
 
-def opened(desk: Desk, query: Query = USERS, window: Window = TOP) -> Subscription:
-    return desk.open(query, window, lambda: None)
+def opened(protocol: LiveProtocol, query: Query = USERS, window: Window = TOP) -> Subscription:
+    return protocol.open(query, window, lambda: None)
 
 
 def number(subscription: Subscription) -> int:
@@ -44,6 +44,6 @@ def number(subscription: Subscription) -> int:
 
 
 def ids(subscription: Subscription) -> list[str]:
-    rows: pa.Table = subscription.now().rows
+    rows: pa.Table = subscription.newest().rows
     found: list[str] = rows["_id"].to_pylist()
     return found

@@ -99,7 +99,9 @@ def test_silence_is_not_taken_for_peace() -> None:
         await talk.until_gone()  # and not a word more
 
     def is_stale(window: LiveWindow) -> bool:
-        return window.state is Live.STALE and "no word from the gateway for 0.2 s" in window.message
+        return (
+            window.state is Live.STALE and "no message from the gateway for 0.2 s" in window.message
+        )
 
     async def scene() -> None:
         nonlocal was_stale
@@ -210,7 +212,7 @@ def test_what_speaks_another_protocol_is_named() -> None:
             stand_in(script, protocols=("chat",)) as url,
             connect_async(url, KEY) as client,
         ):
-            with pytest.raises(Rejected, match=r"does not speak evergrid\.v1"):
+            with pytest.raises(Rejected, match=r"unsupported protocol: .* evergrid\.v1"):
                 await client.windows("users_ui").next()
 
     asyncio.run(scene())
@@ -223,7 +225,7 @@ def test_giving_up_is_possible_and_says_what_was_wrong() -> None:
     async def scene() -> None:
         brief = Patience(first_wait=0.01, longest_wait=0.02, give_up=0.1)
         async with stand_in(script) as url, connect_async(url, KEY, patience=brief) as client:
-            with pytest.raises(Unreachable, match="ended"):
+            with pytest.raises(Unreachable, match="connection to the gateway lost"):
                 await until(client.windows("users_ui"), sequence(1))
 
     asyncio.run(scene())
@@ -337,7 +339,7 @@ def test_a_snapshot_that_ends_early_is_never_taken_for_a_small_table(cut: int) -
     async def scene() -> None:
         async with stand_in(_silent, rows=rows) as url, connect_async(url, KEY) as client:
             assert (await client.snapshot("users_ui", limit=5)).equals(whole)
-            with pytest.raises(Unreachable, match="ended early"):
+            with pytest.raises(Unreachable, match="incomplete answer"):
                 await client.snapshot("users_ui")
 
     asyncio.run(scene())
@@ -349,7 +351,7 @@ def test_nobody_there() -> None:
             deaf.bind(("127.0.0.1", 0))
             with pytest.raises(Unreachable, match=r"\(Connection refused\)\. Check the address"):
                 await connect_async(f"http://127.0.0.1:{deaf.getsockname()[1]}", KEY)
-        with pytest.raises(Unreachable, match="cannot be reached") as refused:
+        with pytest.raises(Unreachable, match="connection to the gateway failed") as refused:
             await connect_async("http://no-such-host.invalid:1", KEY)
         assert KEY not in str(refused.value)
 
@@ -362,7 +364,7 @@ def test_one_who_accepts_and_says_nothing_takes_too_long() -> None:
             mute.bind(("127.0.0.1", 0))
             mute.listen()
             url = f"http://127.0.0.1:{mute.getsockname()[1]}"
-            with pytest.raises(Unreachable, match="it took too long"):
+            with pytest.raises(Unreachable, match=r"\(timed out\)"):
                 await connect_async(url, KEY, patience=Patience(answer=0.1))
 
     asyncio.run(scene())

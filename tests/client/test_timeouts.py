@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import random
 
-from evergrid.client.timeouts import Patience, Waits
+from evergrid.client.timeouts import Backoff
 
 SEED = 20_261_116
 
 
-def test_waits() -> None:
+def test_backoff() -> None:
     print(f"seed {SEED}")
-    waits = Waits(Patience(first_wait=0.2, longest_wait=10), random.Random(SEED))
+    backoff = Backoff(0.2, 10, random.Random(SEED))
     expected = [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10, 10]
-    seen = [waits.next() for _ in expected]
+    seen = [backoff.failed() for _ in expected]
     assert all(limit / 2 <= wait <= limit for wait, limit in zip(seen, expected, strict=True))
     assert len(set(seen)) == len(seen)
-    waits.reset()
-    assert waits.next() <= 0.2
+    backoff.reset()
+    assert backoff.failed() <= 0.2

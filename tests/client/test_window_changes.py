@@ -6,7 +6,7 @@ import random
 
 import pyarrow as pa
 
-from evergrid.client.window_changes import Change, ChangeKind, between
+from evergrid.client.window_changes import Change, ChangeKind, changes_between
 from tests.client.scripted import SCHEMA, Row, batch, row
 
 SEED = 20_261_116
@@ -18,7 +18,7 @@ def table(rows: list[Row]) -> pa.Table:
 
 
 def told(before: list[Row] | None, after: list[Row]) -> list[Change]:
-    return list(between(None if before is None else table(before), table(after)))
+    return list(changes_between(None if before is None else table(before), table(after)))
 
 
 def values(item: Row) -> dict[str, object]:
@@ -56,7 +56,7 @@ def test_no_value_and_nan_are_the_same_as_themselves() -> None:
 def test_with_other_columns_every_row_has_changed() -> None:
     wider = pa.schema([*SCHEMA, ("more", pa.bool_())])
     after = pa.Table.from_batches([batch([{**row(1), "more": True}], wider)])
-    [change] = between(table([row(1)]), after)
+    [change] = changes_between(table([row(1)]), after)
     assert change.kind is ChangeKind.UPDATED
     assert change.row == {"name": "ann", "size": 1.0, "more": True}
 

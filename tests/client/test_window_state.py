@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from evergrid.client.window_state import Picture, painted
+from evergrid.client.window_state import WindowState, apply_frame
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol import frames
 from tests.client.scripted import SCHEMA, Parts, Row, difference, full, row
@@ -16,8 +16,8 @@ SEED = 20_261_116
 SEQUENCES = 300
 
 
-def paint(before: Picture | None, data: bytes, floor: int = 0) -> Picture:
-    return painted(before, frames.decode(data), floor=floor)
+def paint(before: WindowState | None, data: bytes, floor: int = 0) -> WindowState:
+    return apply_frame(before, frames.decode(data), floor=floor)
 
 
 def random_row(rng: random.Random, number: int) -> Row:
@@ -106,14 +106,14 @@ def test_a_difference_may_say_its_schema_if_it_is_the_same() -> None:
 
 def test_a_difference_from_another_state_is_refused() -> None:
     picture = paint(None, full(1, 4, [row(1)]))
-    with pytest.raises(BrokenPromise, match="starts from state 5, but there is state 4"):
+    with pytest.raises(BrokenPromise, match="difference from state 5, but the client has state 4"):
         paint(picture, difference(1, 6, 5, ((0, 1),), []))
-    with pytest.raises(BrokenPromise, match="but there is nothing"):
+    with pytest.raises(BrokenPromise, match="but the client has none"):
         paint(None, difference(1, 6, 5, ((0, 1),), []))
 
 
 def test_an_older_state_after_a_newer_one_is_refused() -> None:
-    with pytest.raises(BrokenPromise, match="state 3 of a window came after state 4"):
+    with pytest.raises(BrokenPromise, match="frame out of order: state 3 came after state 4"):
         paint(None, full(1, 3, [row(1)]), floor=4)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from evergrid.client.window_state import Picture, painted
+from evergrid.client.window_state import WindowState, apply_frame
 from evergrid.gateway.live.outlet import Outlet
 from evergrid.gateway.tables.deliveries import Published, Refused, Resumed, Told
 from evergrid.gateway.tables.hub import Condition, Hub, Pace
@@ -62,7 +62,7 @@ class Viewer:
     query: Query
     window: Window
     outlet: Outlet = field(default_factory=lambda: Outlet(1))
-    picture: Picture | None = None
+    picture: WindowState | None = None
     frames: list[frames.Frame] = field(default_factory=list)
     told: Told | None = None
     refused: Refused | None = None
@@ -76,7 +76,7 @@ class Viewer:
             frame = frames.decode(data)
             self.frames.append(frame)
             floor = self.picture.sequence if self.picture and not self.moved else 0
-            self.picture = painted(self.picture, frame, floor=floor)
+            self.picture = apply_frame(self.picture, frame, floor=floor)
             self.moved = False
 
     def rows(self) -> list[dict[str, Value]]:

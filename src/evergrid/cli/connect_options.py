@@ -147,10 +147,10 @@ def command_line_errors() -> Iterator[None]:
 
 def _remedy(error: ClientError) -> str:
     from evergrid.client import Denied, Unreachable
-    from evergrid.client.connection_errors import NOBODY
+    from evergrid.client.connection_errors import NOT_RUNNING
     from evergrid.protocol.codes import Code
 
-    if isinstance(error, Unreachable) and error.remedy in ("", NOBODY):
+    if isinstance(error, Unreachable) and error.remedy in ("", NOT_RUNNING):
         return "Start it with `evergrid gateway` or `evergrid run`, or give its address with --url."
     if isinstance(error, Denied) and error.code != Code.NO_RIGHTS.value:
         return f"The key is from --key-file, or else from {KEY_VARIABLE}."

@@ -9,7 +9,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evergrid.client.window_changes import ChangeKind, between
+from evergrid.client.window_changes import ChangeKind, changes_between
 from evergrid.protocol.frames import ID_COLUMN
 
 
@@ -59,7 +59,7 @@ def row_diff(before: NewestRows, after: NewestRows) -> RowDiff:
     """
     old, new = _positions(before.rows), _positions(after.rows)
     kept = next((position for row_id, position in old.items() if row_id in new), None)
-    changes = list(between(_comparable(before.rows), _comparable(after.rows)))
+    changes = list(changes_between(_comparable(before.rows), _comparable(after.rows)))
     removed = (change.id for change in changes if change.kind is ChangeKind.REMOVED)
     floor = _floor(before, new)
     marked = {

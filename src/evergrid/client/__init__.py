@@ -1,6 +1,6 @@
 """The Python client: tables, snapshots and live windows of a gateway.
 
-`evergrid.connect` and `evergrid.connect_async` are the way in; docs/client.md shows it.
+Start with `evergrid.connect` or `evergrid.connect_async`; see docs/client.md.
 """
 
 from evergrid.client.async_client import AsyncClient, connect_async
@@ -8,8 +8,8 @@ from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.blocking_client import Changes, Client, Windows, connect
 from evergrid.client.errors import ClientError, Closed, Denied, Rejected, Unreachable
 from evergrid.client.filters import Condition, col
+from evergrid.client.http_client import Asked
 from evergrid.client.live_window import LiveWindow
-from evergrid.client.sent_message import Asked
 from evergrid.client.table_description import TableDescription
 from evergrid.client.timeouts import Patience
 from evergrid.client.window_changes import Change, ChangeKind

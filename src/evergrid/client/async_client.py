@@ -1,4 +1,4 @@
-"""The client for programs with an event loop."""
+"""The asynchronous client."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from evergrid.client.address import Address, address
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.errors import Closed
 from evergrid.client.filters import Columns, Order, Where, query_of
-from evergrid.client.http_client import Asker
-from evergrid.client.live_connection import Link
-from evergrid.client.sent_message import Asked
+from evergrid.client.http_client import Asked, HttpClient
+from evergrid.client.live_connection import LiveConnection
 from evergrid.client.table_description import TableDescription
 from evergrid.client.timeouts import Patience
 from evergrid.protocol.messages import DEFAULT_LIMIT
@@ -24,29 +23,29 @@ from evergrid.views.query import Window
 
 
 class AsyncClient:
-    """A gateway's tables: what there is, all rows of one, and live windows.
+    """The tables of a gateway: descriptions, snapshots and live windows.
 
-    Windows share one connection, which is made when the first is opened and made again
-    whenever it breaks. To be used on the event loop it was made on.
+    All windows share one connection, which is opened with the first window and reconnected
+    whenever it is lost. Use a client only on the event loop that it was created on.
     """
 
     def __init__(self, address: Address, patience: Patience) -> None:
         connector = aiohttp.TCPConnector(ssl=address.tls())
         self._session = aiohttp.ClientSession(connector=connector)
-        self._asker = Asker(self._session, address, patience)
-        self._link = Link(self._session, address, patience)
+        self._http = HttpClient(self._session, address, patience)
+        self._connection = LiveConnection(self._session, address, patience)
         self._address = address
         self._closed = False
 
     async def tables(self) -> list[TableDescription]:
         """The tables that the key may read, by name."""
         self._check()
-        return await self._asker.tables()
+        return await self._http.tables()
 
     async def table(self, name: str) -> TableDescription:
-        """One table: its schema, how many rows, how it is."""
+        """One table: its columns, its size, and its state."""
         self._check()
-        return await self._asker.table(name)
+        return await self._http.table(name)
 
     async def snapshot(
         self,
@@ -59,10 +58,10 @@ class AsyncClient:
         offset: int = 0,
         limit: int | None = None,
     ) -> pa.Table:
-        """Rows of a table as they are at one moment; all of them without a limit."""
+        """The rows of a table at one moment; all of them without a limit."""
         self._check()
         query = query_of(table, columns, where, search, order)
-        return await self._asker.rows(query, offset, limit)
+        return await self._http.rows(query, offset, limit)
 
     def windows(
         self,
@@ -75,13 +74,13 @@ class AsyncClient:
         offset: int = 0,
         limit: int = DEFAULT_LIMIT,
     ) -> AsyncWindows:
-        """The rows `offset` to `offset + limit` of a view, again whenever they change.
+        """The rows `offset` to `offset + limit` of a view, each time they change.
 
         A negative offset counts from the end and moves with it.
         """
         self._check()
         query = query_of(table, columns, where, search, order)
-        return AsyncWindows(self._link, query, Window(offset, limit))
+        return AsyncWindows(self._connection, query, Window(offset, limit))
 
     def changes(
         self,
@@ -94,25 +93,25 @@ class AsyncClient:
         offset: int = 0,
         limit: int = DEFAULT_LIMIT,
     ) -> AsyncChanges:
-        """Row by row what comes into such a window, changes in it and leaves it."""
+        """The rows that enter such a window, change in it and leave it."""
         self._check()
         query = query_of(table, columns, where, search, order)
-        return AsyncChanges(AsyncWindows(self._link, query, Window(offset, limit)))
+        return AsyncChanges(AsyncWindows(self._connection, query, Window(offset, limit)))
 
     async def ask(self, **fields: str) -> Asked:
         """Send a control message, such as `ask(usersTopic="users_v2", joinType="left")`.
 
-        It is on its topic when this returns; what becomes of it, `control_raw` says.
+        It is on the control topic when this returns; its verdict will be in `control_raw`.
         """
         self._check()
-        return await self._asker.ask(fields)
+        return await self._http.ask(fields)
 
     async def close(self) -> None:
-        """End every window and the connection; whoever waits for one gets `Closed`."""
+        """End every window and the connection; calls that wait raise `Closed`."""
         if self._closed:
             return
         self._closed = True
-        await self._link.close(self._closing())
+        await self._connection.close(self._closing())
         await self._session.close()
 
     def _check(self) -> None:
@@ -121,7 +120,9 @@ class AsyncClient:
 
     def _closing(self) -> Closed:
         return Closed(
-            "the client is closed", where=str(self._address), remedy="Make another: connect()."
+            "the client is closed",
+            where=str(self._address),
+            remedy="Create another with connect().",
         )
 
     async def __aenter__(self) -> Self:
@@ -137,10 +138,10 @@ class AsyncClient:
 
 
 class Connecting:
-    """A client to be: `client = await connect_async(…)` or `async with connect_async(…) as client`.
+    """Await it, `client = await connect_async(…)`, or use it in `async with … as client`.
 
-    Asks the gateway for its tables first, so that a wrong address or key is said here and
-    not at the first use.
+    Requests the list of tables first, so that a wrong address or key fails here and not at the
+    first use.
     """
 
     def __init__(self, address: Address, patience: Patience) -> None:
@@ -149,9 +150,9 @@ class Connecting:
         self._client: AsyncClient | None = None
 
     def __await__(self) -> Generator[object, None, AsyncClient]:
-        return self.connected().__await__()
+        return self.connect().__await__()
 
-    async def connected(self) -> AsyncClient:
+    async def connect(self) -> AsyncClient:
         client = AsyncClient(self._address, self._patience)
         try:
             await client.tables()
@@ -161,7 +162,7 @@ class Connecting:
         return client
 
     async def __aenter__(self) -> AsyncClient:
-        self._client = await self.connected()
+        self._client = await self.connect()
         return self._client
 
     async def __aexit__(
@@ -183,7 +184,7 @@ def connect_async(
 ) -> Connecting:
     """A client for the gateway at `url`, with `key` or the one in EVERGRID_KEY.
 
-    `ca` is a PEM file with the authority of the gateway's certificate, when it is not one
-    that the system knows.
+    `ca` is a PEM file with the authority that signed the gateway's certificate, if the system
+    does not trust it.
     """
     return Connecting(address(url, key, ca), patience)

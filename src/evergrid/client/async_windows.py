@@ -1,4 +1,4 @@
-"""Live windows and their changes, to be iterated over on an event loop."""
+"""Live windows and their changes as asynchronous iterators."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Self
 
 import pyarrow as pa
 
-from evergrid.client.live_connection import Link
+from evergrid.client.live_connection import LiveConnection
 from evergrid.client.live_window import LiveWindow
 from evergrid.client.subscription import Subscription
-from evergrid.client.window_changes import Change, between
+from evergrid.client.window_changes import Change, changes_between
 from evergrid.protocol.messages import DEFAULT_LIMIT
 from evergrid.views.query import Query, Window
 
@@ -22,17 +22,17 @@ from evergrid.views.query import Query, Window
 class AsyncWindows(AsyncIterator[LiveWindow]):
     """The states of one window, each newer than the one before.
 
-    Who takes long between two gets the newest, not all in between. It ends when it is
-    closed, and raises what made it impossible. One that nobody holds any more is closed too:
-    a loop that was left by `break` must not cost the gateway a window for ever.
+    A slow reader gets the newest state and not those in between. The iteration ends when the
+    window is closed, and raises its error if it fails. A window without references is closed,
+    so that a loop that was left by `break` does not keep it open on the gateway.
     """
 
-    def __init__(self, link: Link, query: Query, window: Window) -> None:
-        self._link = link
-        self._news = asyncio.Event()
-        self._subscription = link.open(query, window, self._news)
+    def __init__(self, connection: LiveConnection, query: Query, window: Window) -> None:
+        self._connection = connection
+        self._update = asyncio.Event()
+        self._subscription = connection.open(query, window, self._update)
         loop = asyncio.get_running_loop()
-        weakref.finalize(self, _leave, loop, link, self._subscription).atexit = False
+        weakref.finalize(self, _close_unused, loop, connection, self._subscription).atexit = False
 
     async def __anext__(self) -> LiveWindow:
         window = await self.next()
@@ -41,29 +41,29 @@ class AsyncWindows(AsyncIterator[LiveWindow]):
         return window
 
     async def next(self) -> LiveWindow | None:
-        """The next state; None once closed. Giving up waiting for it loses nothing."""
+        """The next state; None once closed. A cancelled call loses nothing."""
         subscription = self._subscription
         while True:
-            self._news.clear()
+            self._update.clear()
             if subscription.closed:
                 return None
             if (window := subscription.take()) is not None:
                 return window
             if subscription.failure is not None:
                 raise subscription.failure
-            await self._news.wait()
+            await self._update.wait()
 
     @property
     def newest(self) -> LiveWindow:
-        """The window as it is known now, without waiting."""
-        return self._subscription.now()
+        """The newest known state, without waiting."""
+        return self._subscription.newest()
 
     async def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None:
-        """Look at another slice. States of the one before may still come first: see `offset`."""
-        self._link.move(self._subscription, Window(offset, limit))
+        """Show another slice. States of the slice before may still come first: see `offset`."""
+        self._connection.move(self._subscription, Window(offset, limit))
 
     async def close(self) -> None:
-        self._link.leave(self._subscription)
+        self._connection.close_window(self._subscription)
 
     async def __aenter__(self) -> Self:
         return self
@@ -77,17 +77,19 @@ class AsyncWindows(AsyncIterator[LiveWindow]):
         await self.close()
 
 
-def _leave(loop: asyncio.AbstractEventLoop, link: Link, subscription: Subscription) -> None:
-    """From whichever thread let go of the last reference."""
-    if not subscription.over and not loop.is_closed():
-        loop.call_soon_threadsafe(link.leave, subscription)
+def _close_unused(
+    loop: asyncio.AbstractEventLoop, connection: LiveConnection, subscription: Subscription
+) -> None:
+    """Called on the thread that dropped the last reference."""
+    if not subscription.ended and not loop.is_closed():
+        loop.call_soon_threadsafe(connection.close_window, subscription)
 
 
 class AsyncChanges(AsyncIterator[Change]):
-    """What happens to the rows of one window: first those that are there, as added.
+    """The changes of one window's rows; the rows of its first state come as added.
 
-    Changes lead from each state that was looked at to the next; a row that changed twice
-    in between is told once.
+    Changes are those between the states that the reader took: a row that changed twice between
+    two of them comes once.
     """
 
     def __init__(self, windows: AsyncWindows) -> None:
@@ -108,12 +110,12 @@ class AsyncChanges(AsyncIterator[Change]):
             if window is None:
                 return None
             if window.sequence:
-                self._ready.extend(between(self._seen, window.rows))
+                self._ready.extend(changes_between(self._seen, window.rows))
                 self._seen = window.rows
         return self._ready.popleft()
 
     async def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None:
-        """Another slice: rows that are not in it are told as removed."""
+        """Show another slice; rows that are not in it come as removed."""
         await self.windows.move(offset, limit)
 
     async def close(self) -> None:

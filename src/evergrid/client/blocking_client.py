@@ -1,4 +1,4 @@
-"""The client for programs without an event loop: the same calls, which wait."""
+"""The blocking client: the calls of the asynchronous client, for programs without a loop."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pyarrow as pa
 from evergrid.client.async_client import AsyncClient, connect_async
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.filters import Columns, Order, Where
+from evergrid.client.http_client import Asked
 from evergrid.client.live_window import LiveWindow
-from evergrid.client.loop_thread import Background
-from evergrid.client.sent_message import Asked
+from evergrid.client.loop_thread import LoopThread
 from evergrid.client.table_description import TableDescription
 from evergrid.client.timeouts import Patience
 from evergrid.client.window_changes import Change
@@ -25,18 +25,18 @@ from evergrid.protocol.messages import DEFAULT_LIMIT
 Item = TypeVar("Item", covariant=True)
 
 
-class _Stream(Protocol[Item]):
+class _AsyncStream(Protocol[Item]):
     async def next(self) -> Item | None: ...
     async def move(self, offset: int, limit: int = ...) -> None: ...
     async def close(self) -> None: ...
 
 
 class Stream(Iterator[Item], Generic[Item]):
-    """Iterates over what comes, waiting for it; may be closed from another thread."""
+    """Iterates over states or changes as they come; may be closed from another thread."""
 
-    def __init__(self, client: Client, background: Background, stream: _Stream[Item]) -> None:
-        self._client = client  # held, because a client that nobody holds is closed
-        self._background = background
+    def __init__(self, client: Client, loop_thread: LoopThread, stream: _AsyncStream[Item]) -> None:
+        self._client = client  # a reference, because a client without one is closed
+        self._loop = loop_thread
         self._stream = stream
 
     def __next__(self) -> Item:
@@ -46,22 +46,21 @@ class Stream(Iterator[Item], Generic[Item]):
         return item
 
     def next(self, timeout: float | None = None) -> Item | None:
-        """The next one; None once closed. TimeoutError after `timeout` seconds without any."""
-        return self._background.call(lambda: self._within(timeout))
+        """The next item; None once closed. TimeoutError after `timeout` seconds without one."""
+        return self._loop.call(lambda: self._within(timeout))
 
     async def _within(self, timeout: float | None) -> Item | None:
-        # On the loop, where giving up and taking cannot happen at once.
+        # On the loop, where a timeout cannot happen between taking and returning an item.
         async with asyncio.timeout(timeout):
             return await self._stream.next()
 
     def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None:
-        """Look at another slice of the same view."""
-        self._background.call(lambda: self._stream.move(offset, limit))
+        """Show another slice of the same view."""
+        self._loop.call(lambda: self._stream.move(offset, limit))
 
     def close(self) -> None:
-        """No more of it."""
-        if self._background.running:
-            self._background.call(self._stream.close)
+        if self._loop.running:
+            self._loop.call(self._stream.close)
 
     def __enter__(self) -> Self:
         return self
@@ -78,48 +77,47 @@ class Stream(Iterator[Item], Generic[Item]):
 class Windows(Stream[LiveWindow]):
     """The states of one window, each newer than the one before."""
 
-    def __init__(self, client: Client, background: Background, windows: AsyncWindows) -> None:
-        super().__init__(client, background, windows)
+    def __init__(self, client: Client, loop_thread: LoopThread, windows: AsyncWindows) -> None:
+        super().__init__(client, loop_thread, windows)
         self._windows = windows
 
     @property
     def newest(self) -> LiveWindow:
-        """The window as it is known now, without waiting."""
+        """The newest known state, without waiting."""
         return self._windows.newest
 
 
 class Changes(Stream[Change]):
-    """What happens to the rows of one window: first those that are there, as added."""
+    """The changes of one window's rows; the rows of its first state come as added."""
 
-    def __init__(self, client: Client, background: Background, changes: AsyncChanges) -> None:
-        super().__init__(client, background, changes)
+    def __init__(self, client: Client, loop_thread: LoopThread, changes: AsyncChanges) -> None:
+        super().__init__(client, loop_thread, changes)
         self._changes = changes
 
     @property
     def newest(self) -> LiveWindow:
-        """The window that the changes are of, as it is known now."""
+        """The newest known state of the window."""
         return self._changes.windows.newest
 
 
 class Client:
-    """A gateway's tables: what there is, all rows of one, and live windows.
+    """The tables of a gateway: descriptions, snapshots and live windows.
 
-    Runs in a thread of its own, which is there until `close()` or the end of `with`.
-    Threads may share a client.
+    Has a thread of its own until `close()` or the end of `with`. Threads may share a client.
     """
 
-    def __init__(self, background: Background, client: AsyncClient) -> None:
-        self._background = background
+    def __init__(self, loop_thread: LoopThread, client: AsyncClient) -> None:
+        self._loop = loop_thread
         self._client = client
-        self._ending = weakref.finalize(self, background.stop, client.close)
+        self._finalizer = weakref.finalize(self, loop_thread.stop, client.close)
 
     def tables(self) -> list[TableDescription]:
         """The tables that the key may read, by name."""
-        return self._background.call(self._client.tables)
+        return self._loop.call(self._client.tables)
 
     def table(self, name: str) -> TableDescription:
-        """One table: its schema, how many rows, how it is."""
-        return self._background.call(lambda: self._client.table(name))
+        """One table: its columns, its size, and its state."""
+        return self._loop.call(lambda: self._client.table(name))
 
     def snapshot(
         self,
@@ -132,8 +130,8 @@ class Client:
         offset: int = 0,
         limit: int | None = None,
     ) -> pa.Table:
-        """Rows of a table as they are at one moment; all of them without a limit."""
-        return self._background.call(
+        """The rows of a table at one moment; all of them without a limit."""
+        return self._loop.call(
             lambda: self._client.snapshot(
                 table,
                 columns=columns,
@@ -156,7 +154,7 @@ class Client:
         offset: int = 0,
         limit: int = DEFAULT_LIMIT,
     ) -> Windows:
-        """The rows `offset` to `offset + limit` of a view, again whenever they change.
+        """The rows `offset` to `offset + limit` of a view, each time they change.
 
         A negative offset counts from the end and moves with it.
         """
@@ -172,7 +170,7 @@ class Client:
                 limit=limit,
             )
 
-        return Windows(self, self._background, self._background.call(opened))
+        return Windows(self, self._loop, self._loop.call(opened))
 
     def changes(
         self,
@@ -185,7 +183,7 @@ class Client:
         offset: int = 0,
         limit: int = DEFAULT_LIMIT,
     ) -> Changes:
-        """Row by row what comes into such a window, changes in it and leaves it."""
+        """The rows that enter such a window, change in it and leave it."""
 
         async def opened() -> AsyncChanges:
             return self._client.changes(
@@ -198,18 +196,18 @@ class Client:
                 limit=limit,
             )
 
-        return Changes(self, self._background, self._background.call(opened))
+        return Changes(self, self._loop, self._loop.call(opened))
 
     def ask(self, **fields: str) -> Asked:
         """Send a control message, such as `ask(usersTopic="users_v2", joinType="left")`.
 
-        It is on its topic when this returns; what becomes of it, `control_raw` says.
+        It is on the control topic when this returns; its verdict will be in `control_raw`.
         """
-        return self._background.call(lambda: self._client.ask(**fields))
+        return self._loop.call(lambda: self._client.ask(**fields))
 
     def close(self) -> None:
         """End every window, the connection and the thread."""
-        self._ending()
+        self._finalizer()
 
     def __enter__(self) -> Self:
         return self
@@ -232,15 +230,15 @@ def connect(
 ) -> Client:
     """A client for the gateway at `url`, with `key` or the one in EVERGRID_KEY.
 
-    `ca` is a PEM file with the authority of the gateway's certificate, when it is not one
-    that the system knows. Asks the gateway for its tables first, so that a wrong address or
-    key is said here and not at the first use.
+    `ca` is a PEM file with the authority that signed the gateway's certificate, if the system
+    does not trust it. Requests the list of tables first, so that a wrong address or key fails
+    here and not at the first use.
     """
     connecting = connect_async(url, key, ca=ca, patience=patience)
-    background = Background()
+    loop_thread = LoopThread()
     try:
-        client = background.call(connecting.connected)
+        client = loop_thread.call(connecting.connect)
     except BaseException:
-        background.stop()
+        loop_thread.stop()
         raise
-    return Client(background, client)
+    return Client(loop_thread, client)

@@ -1,4 +1,4 @@
-"""What went wrong on the way to a gateway, as errors that say what to do."""
+"""Errors for failed connections and HTTP answers, with their remedies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import ssl
 import aiohttp
 import msgspec
 
-from evergrid.client.errors import ClientError, Denied, Rejected, Unreachable, told
+from evergrid.client.errors import ClientError, Denied, Rejected, Unreachable, gateway_error
 from evergrid.protocol.codes import Code
 
 
@@ -24,38 +24,37 @@ class _Body(msgspec.Struct, frozen=True):
 
 _bodies = msgspec.json.Decoder(_Body)
 
-NOBODY = "Check the address, and that the gateway runs."
-_NOT_A_GATEWAY = "Check the address: what answers there may not be an Evergrid gateway."
+NOT_RUNNING = "Check the address, and that the gateway runs."
+_NOT_A_GATEWAY = "Check the address: the server there may not be an Evergrid gateway."
 
-
-# OpenSSL's numbers for what is wrong with a certificate.
+# Verification codes of OpenSSL.
 _NOT_YET_VALID, _EXPIRED = 9, 10
-_OTHER_NAMES = (62, 64)  # of a host, of an address
+_NAME_MISMATCH = (62, 64)  # of a host, of an address
 
-# What OpenSSL makes of an answer that is no TLS, by version.
+# OpenSSL's reasons, by version, for an answer that is not TLS.
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "HTTP_REQUEST")
 
 
-def unreachable(error: Exception, where: str, *, known: bool = False) -> ClientError:
-    """Nobody answered, or somebody who is not to be trusted.
+def connection_error(error: Exception, where: str, *, known: bool = False) -> ClientError:
+    """The error for a connection that failed.
 
-    A gateway that is `known` was trusted before: then this passes, as when its certificate
-    is renewed or something else answers at its address while it starts again.
+    A gateway that is `known` was connected before. Then a certificate or TLS error is temporary,
+    for example while its certificate is renewed or another server answers at its address.
     """
-    final = _untrusted(error) or _no_tls(error)
+    final = _certificate_problem(error) or _tls_problem(error)
     if final is not None:
         what, remedy = final
         kind = Unreachable if known else Rejected
         return kind(what, where=where, remedy=remedy, retry=known)
-    remedy = NOBODY
+    remedy = NOT_RUNNING
     if isinstance(error, aiohttp.ServerDisconnectedError) and where.startswith("http:"):
         remedy = "Write the address with https:// if the gateway has TLS, or correct its port."
-    what = f"the gateway cannot be reached ({_reason(error)})"
+    what = f"connection to the gateway failed ({_reason(error)})"
     return Unreachable(what, where=where, remedy=remedy, retry=True)
 
 
-def _untrusted(error: Exception) -> tuple[str, str] | None:
-    """What is wrong with the gateway's certificate, and what to do."""
+def _certificate_problem(error: Exception) -> tuple[str, str] | None:
+    """What is wrong with the gateway's certificate, and the remedy."""
     if not isinstance(error, aiohttp.ClientConnectorCertificateError):
         return None
     cause = error.certificate_error
@@ -63,65 +62,67 @@ def _untrusted(error: Exception) -> tuple[str, str] | None:
     code = getattr(cause, "verify_code", 0)
     if code == _EXPIRED:
         return (
-            "the gateway's certificate has expired",
-            "Have who runs the gateway renew it, and compare the clocks.",
+            "certificate of the gateway has expired",
+            "Ask the gateway's operator to renew it, and compare the clocks.",
         )
     if code == _NOT_YET_VALID:
-        return "the gateway's certificate is not valid yet", "Compare the clocks."
-    if code in _OTHER_NAMES:
+        return "certificate of the gateway is not valid yet", "Compare the clocks."
+    if code in _NAME_MISMATCH:
         return (
-            f"the gateway's certificate is for another name ({words.rstrip('.')})",
-            "Address the gateway by a name that its certificate has.",
+            f"certificate of the gateway is for another name ({words.rstrip('.')})",
+            "Use an address with a name that the certificate has.",
         )
     return (
-        f"the gateway's certificate is not trusted ({words})",
+        f"certificate of the gateway is not trusted ({words})",
         "Pass ca= with the PEM file of the authority that signed it.",
     )
 
 
-def _no_tls(error: Exception) -> tuple[str, str] | None:
-    secured = _secured(error)
-    if secured is None or secured.reason not in _NO_TLS:
+def _tls_problem(error: Exception) -> tuple[str, str] | None:
+    tls_error = _tls_error(error)
+    if tls_error is None or tls_error.reason not in _NO_TLS:
         return None
     return (
-        "what answers here does not speak TLS",
-        "Write the address with http:// if the gateway is without, or correct its port.",
+        "TLS handshake failed: the server does not use TLS",
+        "Write the address with http:// if the gateway has no TLS, or correct its port.",
     )
 
 
-def _secured(error: Exception) -> ssl.SSLError | None:
-    """The error of TLS in one of the way to the gateway."""
+def _tls_error(error: Exception) -> ssl.SSLError | None:
+    """The TLS error in an error of aiohttp."""
     cause = getattr(error, "os_error", error)
     return cause if isinstance(cause, ssl.SSLError) else None
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return "it took too long"
-    secured = _secured(error)
-    if secured is not None:  # whose numbers are none of the system's
-        words = (secured.reason or "the connection ended").replace("_", " ").lower()
+        return "timed out"
+    tls_error = _tls_error(error)
+    if tls_error is not None:  # its number is not one of the system's
+        words = (tls_error.reason or "connection closed").replace("_", " ").lower()
         return f"TLS: {words}"
     if isinstance(error, OSError) and error.errno:
-        # Names that cannot be resolved have negative numbers, and words of their own.
+        # Errors of name resolution have negative numbers, and messages of their own.
         return os.strerror(error.errno) if error.errno > 0 else str(error.strerror)
     return str(error) or type(error).__name__
 
 
-def refused(status: int, where: str, body: bytes = b"") -> ClientError:
-    """An HTTP answer that is not what was asked for: the gateway's words when it has some."""
+def http_error(status: int, where: str, body: bytes = b"") -> ClientError:
+    """The error for an HTTP answer with this status; the gateway's own message if it sent one."""
     try:
         details = _bodies.decode(body).error
     except (msgspec.MsgspecError, ValueError):
         return _by_status(status, where)
-    return told(details.code, details.message, retry=details.retry, where=where)
+    return gateway_error(details.code, details.message, retry=details.retry, where=where)
 
 
 def _by_status(status: int, where: str) -> ClientError:
     if status == Code.BAD_KEY.http:
-        return told(Code.BAD_KEY.value, "the key is not accepted", retry=False, where=where)
+        return gateway_error(
+            Code.BAD_KEY.value, "authentication failed: invalid key", retry=False, where=where
+        )
     if status == Code.NO_RIGHTS.http:
-        return Denied(f"the answer was {status}", where=where, remedy=_NOT_A_GATEWAY)
+        return Denied(f"HTTP status {status}", where=where, remedy=_NOT_A_GATEWAY)
     if status in (408, 425, 429) or status >= 500:
-        return Unreachable(f"the answer was {status}", where=where, retry=True)
-    return Rejected(f"the answer was {status}", where=where, remedy=_NOT_A_GATEWAY)
+        return Unreachable(f"HTTP status {status}", where=where, retry=True)
+    return Rejected(f"HTTP status {status}", where=where, remedy=_NOT_A_GATEWAY)

@@ -1,4 +1,4 @@
-"""What is answered once: which tables there are, all rows of one, and control messages."""
+"""Requests over HTTP: the list of tables, snapshots, and control messages."""
 
 from __future__ import annotations
 
@@ -11,27 +11,47 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.client.address import Address
-from evergrid.client.connection_errors import refused, unreachable
+from evergrid.client.connection_errors import connection_error, http_error
 from evergrid.client.errors import Unreachable
-from evergrid.client.sent_message import Asked, SentAnswer
-from evergrid.client.table_description import TableDescription, TableList
+from evergrid.client.table_description import TableDescription
 from evergrid.client.timeouts import Patience
 from evergrid.views.query import Nulls, OrderBy, Query
 
 _CHUNK = 1 << 18
-_MAX_REFUSAL = 1 << 16
+_MAX_ERROR = 1 << 16
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 T = TypeVar("T")
 
-_lists = msgspec.json.Decoder(TableList)
+
+class Asked(msgspec.Struct, frozen=True):
+    """A control message that was sent; its verdict will be a row of `control_raw`."""
+
+    partition: int
+    offset: int
+
+    @property
+    def row_id(self) -> str:
+        """The `_id` of that row."""
+        return f"{self.partition}:{self.offset}"
+
+
+class _ControlAnswer(msgspec.Struct, frozen=True):
+    sent: Asked
+
+
+class _TableList(msgspec.Struct, frozen=True):
+    tables: tuple[TableDescription, ...]
+
+
+_lists = msgspec.json.Decoder(_TableList)
 _descriptions = msgspec.json.Decoder(TableDescription)
-_sent = msgspec.json.Decoder(SentAnswer)
+_control_answers = msgspec.json.Decoder(_ControlAnswer)
 _encoder = msgspec.json.Encoder()
 
 
-class Asker:
-    """Asks a gateway over HTTP; one question, one answer or error."""
+class HttpClient:
+    """Sends requests to a gateway."""
 
     def __init__(
         self, session: aiohttp.ClientSession, address: Address, patience: Patience
@@ -51,29 +71,31 @@ class Asker:
         return self._decoded(answer, _descriptions)
 
     async def rows(self, query: Query, offset: int, limit: int | None) -> pa.Table:
-        """Rows of a view, all from `offset` on when there is no limit."""
+        """Rows of a view from `offset` on; all of them without a limit."""
         path = f"/api/tables/{quote(query.table, safe='')}/rows"
         answer = await self._get(path, parameters(query, offset, limit))
-        # A stream that is cut between two batches would read as a shorter table.
+        # A stream that was cut between two batches would read as a shorter table.
         if len(answer) < len(_END_OF_STREAM) or answer[-8:].to_pybytes() != _END_OF_STREAM:
-            raise Unreachable("the answer ended early", where=query.table, retry=True)
+            raise Unreachable(
+                "incomplete answer: the connection was lost", where=query.table, retry=True
+            )
         return pa.ipc.open_stream(answer).read_all()
 
     async def ask(self, fields: Mapping[str, str]) -> Asked:
-        """Where the control message with these fields is now."""
-        answer = await self._answer("POST", "/api/control", 202, body=_encoder.encode(fields))
-        return self._decoded(answer, _sent).sent
+        """Send a control message with these fields."""
+        answer = await self._request("POST", "/api/control", 202, body=_encoder.encode(fields))
+        return self._decoded(answer, _control_answers).sent
 
     def _decoded(self, answer: pa.Buffer, decoder: msgspec.json.Decoder[T]) -> T:
         try:
             return decoder.decode(answer)
         except (msgspec.MsgspecError, ValueError):
-            raise refused(200, str(self._address)) from None
+            raise http_error(200, str(self._address)) from None
 
     async def _get(self, path: str, query: dict[str, str]) -> pa.Buffer:
-        return await self._answer("GET", path, 200, query=query)
+        return await self._request("GET", path, 200, query=query)
 
-    async def _answer(
+    async def _request(
         self,
         method: str,
         path: str,
@@ -82,7 +104,7 @@ class Asker:
         query: Mapping[str, str] | None = None,
         body: bytes | None = None,
     ) -> pa.Buffer:
-        """The whole answer, in one piece of memory that Arrow reads without a copy."""
+        """The body of the answer, in one buffer that Arrow reads without a copy."""
         sink = pa.BufferOutputStream()
         headers = {} if body is None else {"Content-Type": "application/json"}
         try:
@@ -93,20 +115,20 @@ class Asker:
                 data=body,
                 headers={**self._address.headers(), **headers},
                 timeout=self._timeout,
-                allow_redirects=False,  # the key is for this address alone
+                allow_redirects=False,  # the key must not go to another address
             ) as answer:
                 if answer.status != status:
-                    words = await answer.content.read(_MAX_REFUSAL)
-                    raise refused(answer.status, str(self._address), words)
+                    error = await answer.content.read(_MAX_ERROR)
+                    raise http_error(answer.status, str(self._address), error)
                 async for chunk in answer.content.iter_chunked(_CHUNK):
                     sink.write(chunk)
         except (aiohttp.ClientError, OSError) as error:
-            raise unreachable(error, str(self._address)) from None
+            raise connection_error(error, str(self._address)) from None
         return sink.getvalue()
 
 
 def parameters(query: Query, offset: int, limit: int | None) -> dict[str, str]:
-    """A view and a window as the address carries them."""
+    """A view and a window as query parameters."""
     wanted = {
         "columns": ",".join(query.columns),
         "filter": "" if query.filter is None else _encoder.encode(query.filter).decode(),

@@ -1,4 +1,4 @@
-"""What is still to be said to the gateway, and how fast it may be said. No I/O."""
+"""Messages that wait to be sent to the gateway, and their rate limit. No I/O."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from evergrid.protocol.messages import (
     encode,
 )
 
-# Below a gateway's usual bound (50 a second, 100 at once), which ends the connection.
+# Below a gateway's default limit (50 a second, 100 at once), beyond which it disconnects.
 RATE = 40.0
 BURST = 80.0
 
 
-class Outbox:
-    """Messages in order, at most one of a kind for each window: only the last move counts."""
+class SendQueue:
+    """Messages in order, at most one of each kind per window: a later move replaces an earlier."""
 
     def __init__(self) -> None:
         self._messages: dict[tuple[type[ClientMessage], int | None], ClientMessage] = {}
@@ -30,12 +30,12 @@ class Outbox:
         self._messages[type(message), sub] = message
 
     def _withdraw(self, sub: int) -> bool:
-        """Drop what is unsaid about a window; True when not even its opening was said."""
+        """Drop the unsent messages of a window; True if its `open` was one of them."""
         self._messages.pop((Move, sub), None)
         return self._messages.pop((Open, sub), None) is not None
 
     def take(self) -> str | None:
-        """The next message; hearts first, because a gateway waits for them."""
+        """The next message; heartbeats first, because a gateway waits for them."""
         heart = self._messages.pop((Heart, None), None)
         if heart is not None:
             return encode(heart)
@@ -50,8 +50,8 @@ class Outbox:
         return len(self._messages)
 
 
-class Pace:
-    """So many messages a second, after some at once."""
+class RateLimiter:
+    """A token bucket: `rate` messages a second, and `burst` at once after a pause."""
 
     def __init__(self, rate: float = RATE, burst: float = BURST) -> None:
         self._rate = rate
@@ -60,7 +60,7 @@ class Pace:
         self._at = 0.0
 
     def wait(self, now: float) -> float:
-        """Seconds to wait before the next message, which is counted as sent then."""
+        """Seconds to wait before the next message, which counts as sent then."""
         self._left = min(self._burst, self._left + (now - self._at) * self._rate)
         self._at = now
         self._left -= 1

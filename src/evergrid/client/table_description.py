@@ -1,4 +1,4 @@
-"""What a gateway says about its tables."""
+"""Descriptions of a gateway's tables."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from evergrid.store.column import arrow_type
 
 
 class TableGap(msgspec.Struct, frozen=True):
-    """Rows that a joined table may lack, and why.
+    """Rows that may be missing in a joined table, and why.
 
     reason     `history`, `pairs`, `memory` or `state`; a newer gateway may have others
-    messages   how many messages were left out of the join so far
-    keys       join keys that are affected, the newest
+    messages   how many messages the join left out so far
+    keys       affected join keys, the newest
     since      when the first was left out, in microseconds since the epoch
     """
 
@@ -30,7 +30,7 @@ class TableGap(msgspec.Struct, frozen=True):
 
 
 class TableDescription(msgspec.Struct, frozen=True):
-    """A table: what is in it, how much, how fresh."""
+    """A table: its columns, its size, and its state."""
 
     name: str
     state: Live
@@ -47,15 +47,11 @@ class TableDescription(msgspec.Struct, frozen=True):
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns with their Arrow types, the row id first, as a snapshot has them."""
+        """The Arrow schema of a snapshot: the row id, then the columns."""
         fields = [(column.name, arrow_type(column.type)) for column in self.columns]
         return pa.schema([(ID_COLUMN, pa.string()), *fields])
 
     @property
     def newest_time(self) -> datetime.datetime | None:
-        """The highest time of a row in it."""
+        """The newest time of a row."""
         return moment(self.newest)
-
-
-class TableList(msgspec.Struct, frozen=True):
-    tables: tuple[TableDescription, ...]

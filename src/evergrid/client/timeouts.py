@@ -1,4 +1,4 @@
-"""How long the client waits for what."""
+"""Timeouts of the client, and its backoff."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import msgspec
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
-    """All in seconds. The defaults suit people who look at screens and jobs that run for months.
+    """Timeouts in seconds.
 
-    connect      for a connection, and for the gateway's first word on it
+    connect      to connect, and for the gateway's first message on the connection
     answer       for the next bytes of an HTTP answer; the first may need a view of millions of rows
-    silence      without a word from the gateway before the connection counts as dead; it speaks
-                 every few seconds even when nothing changes
-    first_wait   before the second try to connect; each further wait is about twice as long
-    longest_wait at most between two tries
+    silence      without a message before the connection counts as lost; the gateway sends a
+                 heartbeat every few seconds
+    first_wait   before the second attempt to connect; each further wait is about twice as long
+    longest_wait between two attempts, at most
     give_up      without a connection before open windows fail with `Unreachable`; None: never
     """
 
@@ -27,18 +27,25 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
     give_up: float | None = None
 
 
-class Waits:
-    """Growing waits with chance in them, so that many clients do not come back all at once."""
+class Backoff:
+    """Waits `first` seconds after the first failure, then twice as long each time up to `longest`.
 
-    def __init__(self, patience: Patience, rng: random.Random | None = None) -> None:
-        self._patience = patience
-        self._rng = rng or random.Random()
-        self._next = patience.first_wait
+    A wait is a random part of that, at least half of it, so that many clients do not come back at
+    the same moment.
+    """
 
-    def next(self) -> float:
-        wait = self._next
-        self._next = min(wait * 2, self._patience.longest_wait)
-        return wait * self._rng.uniform(0.5, 1.0)
+    def __init__(self, first: float, longest: float, jitter: random.Random) -> None:
+        self._first = first
+        self._longest = longest
+        self._jitter = jitter
+        self._next = first
+
+    def failed(self) -> float:
+        """Count a failure; return the seconds to wait from now on."""
+        wait = self._next * self._jitter.uniform(0.5, 1.0)
+        self._next = min(2 * self._next, self._longest)
+        return wait
 
     def reset(self) -> None:
-        self._next = self._patience.first_wait
+        """Begin again with the first wait: the attempt was successful."""
+        self._next = self._first

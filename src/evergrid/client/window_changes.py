@@ -1,4 +1,4 @@
-"""What happened to rows between two states of a window, by row id. Values in, values out."""
+"""The changes of rows between two states of a window, by row id. Values in, values out."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class ChangeKind(enum.Enum):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One row that came into a window, changed in it, or left it; `row` is None when it left.
+    """A row that entered a window, changed in it, or left it; `row` is None when it left.
 
-    A row that only moved to another place has not changed.
+    A row that only moved to another position has not changed.
     """
 
     kind: ChangeKind
@@ -31,10 +31,10 @@ class Change(msgspec.Struct, frozen=True):
     row: Row | None = None
 
 
-def between(before: pa.Table | None, after: pa.Table) -> Iterator[Change]:
-    """The changes from one state to the other: what left, then the rest from top to bottom."""
-    old = _places(before)
-    new = _places(after)
+def changes_between(before: pa.Table | None, after: pa.Table) -> Iterator[Change]:
+    """The changes from one state to the other: removed rows, then the rest from top to bottom."""
+    old = _positions(before)
+    new = _positions(after)
     for row_id in old:
         if row_id not in new:
             yield Change(ChangeKind.REMOVED, row_id)
@@ -46,20 +46,20 @@ def between(before: pa.Table | None, after: pa.Table) -> Iterator[Change]:
         yield Change(kind, row_id, row)
 
 
-def _places(rows: pa.Table | None) -> dict[str, int]:
+def _positions(rows: pa.Table | None) -> dict[str, int]:
     if rows is None:
         return {}
-    return {row_id: place for place, row_id in enumerate(rows[ID_COLUMN].to_pylist())}
+    return {row_id: position for position, row_id in enumerate(rows[ID_COLUMN].to_pylist())}
 
 
-def _rows(table: pa.Table, places: list[int]) -> pa.Table:
-    return table.take(pa.array(places, pa.int64())).combine_chunks()
+def _rows(table: pa.Table, positions: list[int]) -> pa.Table:
+    return table.take(pa.array(positions, pa.int64())).combine_chunks()
 
 
 def _changed(
     before: pa.Table | None, after: pa.Table, old: dict[str, int], new: dict[str, int]
 ) -> set[str]:
-    """The ids of rows in both whose values differ; with another schema, all of them."""
+    """Ids of the rows in both states whose values differ; all of them if the schema changed."""
     common = [row_id for row_id in new if row_id in old]
     if before is None or not common:
         return set()
@@ -78,10 +78,10 @@ def _changed(
 
 
 def _same(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Value by value whether it is the same; no value is the same as no value, NaN as NaN."""
+    """Whether values are equal, one by one; null equals null, and NaN equals NaN."""
     empty = pc.and_(pc.is_null(left), pc.is_null(right))
     same = pc.or_(pc.fill_null(pc.equal(left, right), False), empty)
     if pa.types.is_floating(left.type):
-        numberless = pc.and_(pc.is_nan(left), pc.is_nan(right))
-        same = pc.or_(same, pc.fill_null(numberless, False))
+        both_nan = pc.and_(pc.is_nan(left), pc.is_nan(right))
+        same = pc.or_(same, pc.fill_null(both_nan, False))
     return same

@@ -1,4 +1,4 @@
-"""One window as its frames leave it. Values in, values out."""
+"""The rows of a window after a frame. Values in, values out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from evergrid.model.table import Column
 from evergrid.protocol.frames import ID_COLUMN, Frame, Header, Kind
 
 
-class Picture(msgspec.Struct, frozen=True):
-    """The rows of a window, from top to bottom, and what the last frame said about them."""
+class WindowState(msgspec.Struct, frozen=True):
+    """The rows of a window, from top to bottom, and the header of its last frame."""
 
     rows: pa.Table
     columns: tuple[Column, ...]
@@ -24,69 +24,68 @@ class Picture(msgspec.Struct, frozen=True):
         return self.header.sequence
 
 
-def painted(before: Picture | None, frame: Frame, *, floor: int = 0) -> Picture:
-    """The picture after `frame`; BrokenPromise when the frame does not fit what is there.
+def apply_frame(before: WindowState | None, frame: Frame, *, floor: int = 0) -> WindowState:
+    """The state after `frame`; BrokenPromise if the frame does not fit the state before.
 
-    `floor` is a sequence below which nothing may come: a window must not show an older state
-    after a newer one.
+    `floor` is the lowest sequence number that is accepted, because a window must not show an
+    older state after a newer one.
     """
     header = frame.header
     if header.sequence < floor:
-        raise BrokenPromise(f"state {header.sequence} of a window came after state {floor}")
+        raise BrokenPromise(f"frame out of order: state {header.sequence} came after state {floor}")
     if header.kind is Kind.FULL:
         rows = _read(frame, None)
-        return Picture(_fitting(rows, header), frame.description.columns, header)
+        return WindowState(_checked(rows, header), frame.description.columns, header)
     if before is None or before.sequence != header.base:
-        have = "nothing" if before is None else f"state {before.sequence}"
-        raise BrokenPromise(f"a difference starts from state {header.base}, but there is {have}")
+        have = "none" if before is None else f"state {before.sequence}"
+        raise BrokenPromise(f"difference from state {header.base}, but the client has {have}")
     fresh = _read(frame, before.rows.schema)
-    rows = _put_together(before.rows, fresh, frame.description.parts)
-    return Picture(_fitting(rows, header), before.columns, header)
+    rows = _combined(before.rows, fresh, frame.description.parts)
+    return WindowState(_checked(rows, header), before.columns, header)
 
 
 def _read(frame: Frame, schema: pa.Schema | None) -> pa.Table:
-    """The rows of a body. A difference may leave its schema out: it is that of its window."""
+    """The rows in a frame's body. A difference may omit the schema of its window."""
     batches: list[pa.RecordBatch] = []
     try:
         for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(frame.body)):
             if message.type == "schema":
-                said = pa.ipc.read_schema(message)
-                if schema is not None and not said.equals(schema):
-                    raise BrokenPromise("a difference has other columns than its window")
-                schema = said
+                sent = pa.ipc.read_schema(message)
+                if schema is not None and not sent.equals(schema):
+                    raise BrokenPromise("difference with other columns than its window")
+                schema = sent
             else:
                 batches.append(pa.ipc.read_record_batch(message, schema))
         return pa.Table.from_batches(batches, schema)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise BrokenPromise(f"a frame's body is no Arrow stream ({error})") from None
+        raise BrokenPromise(f"frame without a valid Arrow stream ({error})") from None
 
 
-def _fitting(rows: pa.Table, header: Header) -> pa.Table:
+def _checked(rows: pa.Table, header: Header) -> pa.Table:
     if ID_COLUMN not in rows.schema.names:
-        raise BrokenPromise(f"a window came without {ID_COLUMN}")
+        raise BrokenPromise(f"frame without the column {ID_COLUMN}")
     if rows.num_rows != header.rows:
-        raise BrokenPromise(f"a frame says {header.rows} rows and has {rows.num_rows}")
+        raise BrokenPromise(f"frame with {rows.num_rows} rows, but its header says {header.rows}")
     return rows
 
 
-def _put_together(
-    before: pa.Table, fresh: pa.Table, parts: tuple[tuple[int, int], ...]
-) -> pa.Table:
-    """The new window: kept rows from `before` and `fresh` ones, as `parts` say.
+def _combined(before: pa.Table, fresh: pa.Table, parts: tuple[tuple[int, int], ...]) -> pa.Table:
+    """The new rows: some of `before` and all `fresh` ones, in the order of `parts`.
 
-    Taken out into one piece: kept as slices, a window that lives for days would end as
-    thousands of crumbs.
+    They are copied into one chunk, because slices would add up to thousands over days.
     """
     held = before.num_rows
     spans: list[range] = []
     used = 0
     for start, count in parts:
         if count < 0 or start < -1 or (start >= 0 and start + count > held):
-            raise BrokenPromise(f"a difference takes {count} rows from {start} of {held}")
+            raise BrokenPromise(
+                f"difference with {count} rows from {start}, but the window has {held}"
+            )
         first = held + used if start < 0 else start
         used += count if start < 0 else 0
         spans.append(range(first, first + count))
     if used != fresh.num_rows:
-        raise BrokenPromise(f"a difference brings {fresh.num_rows} rows and uses {used}")
+        raise BrokenPromise(f"difference with {fresh.num_rows} new rows, of which it uses {used}")
     chosen = pa.array(chain.from_iterable(spans), pa.int64())
     return pa.concat_tables([before, fresh]).take(chosen).combine_chunks()
