@@ -16,7 +16,7 @@ from bench.helper import Helper
 from bench.load import Backlog, Loaded, Past
 from bench.screen import say
 from bench.usage import java_below
-from evergrid.changelog.names import table_topic
+from evergrid.changelog.internal_topics import table_topic
 from evergrid.demo.sample_events import ACCOUNTS, USERS
 from evergrid.kafka import topics
 from evergrid.kafka.broker import EmbeddedBroker

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from evergrid.changelog.internal_topics import manifest_spec
 from evergrid.changelog.manifest import Behind
-from evergrid.changelog.names import manifest_spec
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter
 from evergrid.config import load

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from evergrid.changelog.control_message import BY_HEADER, read_request
+from evergrid.changelog.internal_topics import control_spec
 from evergrid.changelog.manifest import Manifest
-from evergrid.changelog.names import control_spec
 from evergrid.config.settings import Settings
 from evergrid.kafka import clients, topics
 from evergrid.kafka.probe import reach

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from evergrid.changelog.internal_topics import manifest_topic
 from evergrid.changelog.manifest import Manifest
-from evergrid.changelog.names import manifest_topic
 from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics

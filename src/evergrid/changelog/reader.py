@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from evergrid.changelog.internal_topics import manifest_topic
 from evergrid.changelog.manifest import Manifest, apply
-from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
 from evergrid.kafka.diagnosis import ShutOut, Step, diagnose

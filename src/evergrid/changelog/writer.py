@@ -11,8 +11,8 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from evergrid.changelog import manifest
 from evergrid.changelog.codec import Row
+from evergrid.changelog.internal_topics import manifest_topic
 from evergrid.changelog.manifest import Asked, Behind, Choices, Gaps
-from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.ear import SILENCE, Ear

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from evergrid.changelog.names import (
+from evergrid.changelog.internal_topics import (
     changelog_spec,
     control_spec,
     manifest_spec,

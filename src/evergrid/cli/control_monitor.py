@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from evergrid.changelog.codec import Row, decode
+from evergrid.changelog.internal_topics import manifest_topic
 from evergrid.changelog.manifest import Manifest, apply
-from evergrid.changelog.names import manifest_topic
 from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator
 from pathlib import Path
 from types import TracebackType
-from typing import Self
 
 import aiohttp
 import pyarrow as pa
 
 from evergrid.client.address import Address, address
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
+from evergrid.client.context_managers import AsyncClosing
 from evergrid.client.errors import Closed
 from evergrid.client.filters import Columns, Order, Where, query_of
 from evergrid.client.http_client import Asked, HttpClient
@@ -22,7 +22,7 @@ from evergrid.protocol.messages import DEFAULT_LIMIT
 from evergrid.views.query import Window
 
 
-class AsyncClient:
+class AsyncClient(AsyncClosing):
     """The tables of a gateway: descriptions, snapshots and live windows.
 
     All windows share one connection, which is opened with the first window and reconnected
@@ -124,17 +124,6 @@ class AsyncClient:
             where=str(self._address),
             remedy="Create another with connect().",
         )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
 
 
 class Connecting:

@@ -6,11 +6,10 @@ import asyncio
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator
-from types import TracebackType
-from typing import Self
 
 import pyarrow as pa
 
+from evergrid.client.context_managers import AsyncClosing
 from evergrid.client.live_connection import LiveConnection
 from evergrid.client.live_window import LiveWindow
 from evergrid.client.subscription import Subscription
@@ -19,7 +18,7 @@ from evergrid.protocol.messages import DEFAULT_LIMIT
 from evergrid.views.query import Query, Window
 
 
-class AsyncWindows(AsyncIterator[LiveWindow]):
+class AsyncWindows(AsyncClosing, AsyncIterator[LiveWindow]):
     """The states of one window, each newer than the one before.
 
     A slow reader gets the newest state and not those in between. The iteration ends when the
@@ -65,17 +64,6 @@ class AsyncWindows(AsyncIterator[LiveWindow]):
     async def close(self) -> None:
         self._connection.close_window(self._subscription)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
-
 
 def _close_unused(
     loop: asyncio.AbstractEventLoop, connection: LiveConnection, subscription: Subscription
@@ -85,7 +73,7 @@ def _close_unused(
         loop.call_soon_threadsafe(connection.close_window, subscription)
 
 
-class AsyncChanges(AsyncIterator[Change]):
+class AsyncChanges(AsyncClosing, AsyncIterator[Change]):
     """The changes of one window's rows; the rows of its first state come as added.
 
     Changes are those between the states that the reader took: a row that changed twice between
@@ -121,14 +109,3 @@ class AsyncChanges(AsyncIterator[Change]):
     async def close(self) -> None:
         self._ready.clear()
         await self.windows.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()

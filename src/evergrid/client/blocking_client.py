@@ -6,13 +6,13 @@ import asyncio
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
 from evergrid.client.async_client import AsyncClient, connect_async
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
+from evergrid.client.context_managers import Closing
 from evergrid.client.filters import Columns, Order, Where
 from evergrid.client.http_client import Asked
 from evergrid.client.live_window import LiveWindow
@@ -31,7 +31,7 @@ class _AsyncStream(Protocol[Item]):
     async def close(self) -> None: ...
 
 
-class Stream(Iterator[Item], Generic[Item]):
+class Stream(Closing, Iterator[Item], Generic[Item]):
     """Iterates over states or changes as they come; may be closed from another thread."""
 
     def __init__(self, client: Client, loop_thread: LoopThread, stream: _AsyncStream[Item]) -> None:
@@ -62,17 +62,6 @@ class Stream(Iterator[Item], Generic[Item]):
         if self._loop.running:
             self._loop.call(self._stream.close)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
 
 class Windows(Stream[LiveWindow]):
     """The states of one window, each newer than the one before."""
@@ -100,7 +89,7 @@ class Changes(Stream[Change]):
         return self._changes.windows.newest
 
 
-class Client:
+class Client(Closing):
     """The tables of a gateway: descriptions, snapshots and live windows.
 
     Has a thread of its own until `close()` or the end of `with`. Threads may share a client.
@@ -208,17 +197,6 @@ class Client:
     def close(self) -> None:
         """End every window, the connection and the thread."""
         self._finalizer()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def connect(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from evergrid.changelog.join_reports import LeftOut, ReportReader
 from evergrid.changelog.manifest import MAX_GAP_KEYS, Gap, Gaps
-from evergrid.changelog.reports import LeftOut, ReportReader
 from evergrid.model.generation import Generation
 from evergrid.orchestrator.generations import now
 from evergrid.orchestrator.registry import Registry

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 
-from evergrid.changelog.names import ticks_topic
+from evergrid.changelog.internal_topics import ticks_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka.sending import Sender
 from evergrid.model.errors import EvergridError

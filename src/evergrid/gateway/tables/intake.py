@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from evergrid.changelog.batches import RowReader
+from evergrid.changelog.arrow_reader import RowReader
 from evergrid.changelog.feed import Arrivals, Feed, Key, News
 from evergrid.gateway.tables.keeper import Segment, Situation
 from evergrid.gateway.tables.segments import segments

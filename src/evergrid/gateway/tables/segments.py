@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from evergrid.changelog.batches import RowReader
+from evergrid.changelog.arrow_reader import RowReader
 from evergrid.changelog.reader import Record
 from evergrid.gateway.tables.keeper import Segment
 

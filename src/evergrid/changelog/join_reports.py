@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evergrid.changelog.names import reports_topic
+from evergrid.changelog.internal_topics import reports_topic
 from evergrid.changelog.reader import Record, TopicReader
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics

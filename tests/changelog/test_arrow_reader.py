@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from tests.store import making
 
-from evergrid.changelog.batches import RowReader
+from evergrid.changelog.arrow_reader import RowReader
 from evergrid.changelog.codec import decode
 from evergrid.changelog.reader import Record
 from evergrid.gateway.tables.segments import segments

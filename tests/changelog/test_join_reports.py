@@ -7,7 +7,7 @@ import random
 import msgspec
 import pytest
 
-from evergrid.changelog.reports import JoinProgress, LeftOut, Report, Seen
+from evergrid.changelog.join_reports import JoinProgress, LeftOut, Report, Seen
 
 PLACES = [(0, 0), (0, 1), (1, 0)]  # two partitions of the left source, one of the right
 FIRST_OFFSET = 100
