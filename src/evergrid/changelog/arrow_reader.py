@@ -1,4 +1,4 @@
-"""Changes of a changelog by the batch, as Arrow columns, without a Python object per value."""
+"""Reads batches of changelog rows into Arrow columns, without a Python object per value."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from evergrid.model.errors import BrokenPromise
 from evergrid.model.table import Table
 from evergrid.model.types import FieldType, Kind
 
-# What stands in the JSON: times are numbers of microseconds, decimals are texts.
-_WRITTEN = {
+# The types in the JSON: times are microseconds, decimals are text.
+_JSON_TYPES = {
     Kind.TEXT: pa.string(),
     Kind.INTEGER: pa.int64(),
     Kind.FLOAT: pa.float64(),
@@ -26,31 +26,31 @@ _WRITTEN = {
 
 
 class RowReader:
-    """Reads one table's rows; ones that are not of this table's making are left out."""
+    """Reads the rows of one table; values that do not fit its schema are left out."""
 
     def __init__(self, table: Table) -> None:
         self._columns = table.columns
         self._needed = {*table.row_id, *table.order}
-        schema = pa.schema([(c.name, _WRITTEN[c.type.kind]) for c in table.columns])
+        schema = pa.schema([(c.name, _JSON_TYPES[c.type.kind]) for c in table.columns])
         self._parsing = pyarrow.json.ParseOptions(
             explicit_schema=schema, unexpected_field_behavior="ignore"
         )
 
     def read(self, values: Sequence[bytes]) -> tuple[pa.RecordBatch, list[int]]:
-        """The rows, and the positions of values that are none."""
+        """The rows, and the positions of invalid values."""
         try:
             return self._parsed(values), []
         except pa.ArrowInvalid:
-            return self._sorted_out(values)
+            return self._without_invalid(values)
 
-    def _sorted_out(self, values: Sequence[bytes]) -> tuple[pa.RecordBatch, list[int]]:
-        """One by one, to find the bad ones among the good."""
-        bad = [i for i, value in enumerate(values) if not self._is_good(value)]
+    def _without_invalid(self, values: Sequence[bytes]) -> tuple[pa.RecordBatch, list[int]]:
+        """Parses the values one by one to find the invalid ones."""
+        bad = [i for i, value in enumerate(values) if not self._is_valid(value)]
         skip = set(bad)
         good = [value for i, value in enumerate(values) if i not in skip]
         return self._parsed(good), bad
 
-    def _is_good(self, value: bytes) -> bool:
+    def _is_valid(self, value: bytes) -> bool:
         try:
             decode(b"", value)
             self._parsed([value])
@@ -60,8 +60,8 @@ class RowReader:
 
     def _parsed(self, values: Sequence[bytes]) -> pa.RecordBatch:
         lines = b"\n".join(values) or b"{}"
-        # A line that ends with a brace before one that begins with a brace is the end of a
-        # value: so that none can pass for two, nor two for one.
+        # Count the line ends between a closing and an opening brace, so that one value cannot
+        # count as two, nor two as one.
         if lines.count(b"}\n{") != max(len(values), 1) - 1 or not _is_braced(lines):
             raise pa.ArrowInvalid("a value is not one JSON object")
         options = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
@@ -79,21 +79,21 @@ class RowReader:
         return batch
 
     def _check(self, batch: pa.RecordBatch) -> None:
-        """ArrowInvalid for what JSON's parser lets pass and a table cannot have."""
+        """ArrowInvalid for values that the JSON parser accepts and a table cannot have."""
         batch.validate(full=True)  # texts are UTF-8
         for name in self._needed:
             if batch.column(name).null_count:
                 raise pa.ArrowInvalid(f"a row without {name}")
         for column in batch.columns:
-            if pa.types.is_floating(column.type) and _any_is_endless(column):
-                raise pa.ArrowInvalid("a number that JSON does not have")
+            if pa.types.is_floating(column.type) and _any_infinite(column):
+                raise pa.ArrowInvalid("a number that is not finite")
 
 
 def _is_braced(lines: bytes) -> bool:
     return lines.startswith(b"{") and lines.endswith(b"}")
 
 
-def _any_is_endless(numbers: pa.Array) -> bool:
+def _any_infinite(numbers: pa.Array) -> bool:
     return bool(pc.any(pc.invert(pc.is_finite(numbers))).as_py())
 
 

@@ -1,4 +1,4 @@
-"""Control messages as bytes: read strictly, since each one changes what everybody sees."""
+"""Control messages as bytes, parsed strictly, since each one changes what everybody sees."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ from evergrid.model.errors import DataError
 from evergrid.model.join import JoinType
 from evergrid.model.printable import printable
 
-_LONGEST_SHOWN = 80
+_MAX_SHOWN = 80
 LARGEST_BYTES = 16 * 1024
 BY_HEADER = "evergrid.by"  # who sent it, as far as the sender says
 
 
 def read_request(value: bytes | None, settings: Settings) -> Request:
-    """What a message asks for; DataError with the reason when that cannot be."""
+    """The request in a message; DataError with the reason if it is invalid."""
     fields = _fields(value)
     topics, types = topic_fields(settings), type_fields(settings)
     unknown = [name for name in fields if name not in topics and name not in types]
     if unknown:
         known = ", ".join((*topics, *types))
-        raise DataError(
-            f"there is no {unknown[0][:_LONGEST_SHOWN]!r} to set; it can be one of {known}"
-        )
+        raise DataError(f"there is no {unknown[0][:_MAX_SHOWN]!r} to set; it can be one of {known}")
     both = [name for name in type_words(settings.joins).values() if fields.get(name) is not None]
     for name in both:
         long = f"{types[name]}JoinType"
@@ -50,7 +48,7 @@ def read_request(value: bytes | None, settings: Settings) -> Request:
 
 
 def write_request(request: Request, settings: Settings) -> bytes:
-    """The message that asks for it."""
+    """The message for a request."""
     words = topic_words(settings.sources)
     fields = {words[source]: topic for source, topic in request.topics.items()}
     kinds = type_words(settings.joins)
@@ -64,13 +62,13 @@ def topic_fields(settings: Settings) -> dict[str, str]:
 
 
 def type_fields(settings: Settings) -> dict[str, str]:
-    """Field → the join whose type it names; a single join has a short one too."""
+    """Field → the join whose type it names; a single join has a short field too."""
     long = {f"{join}JoinType": join for join in settings.joins}
     return {word: join for join, word in type_words(settings.joins).items()} | long
 
 
 def why_not_allowed(settings: Settings, topic: str) -> str:
-    """Why this topic may not be asked for; empty when it may."""
+    """Why control messages may not name this topic; empty if they may."""
     prefix = f"{settings.internal_topics.prefix}."
     if topic.startswith(prefix) or topic == settings.control.topic:
         return f"topic {topic} is one of Evergrid's own"
@@ -96,9 +94,9 @@ def _type(name: str, value: object) -> JoinType:
 
 
 def _shown(value: object) -> str:
-    """A value as it was written, spelt so that it can be written again."""
+    """A value as JSON, with control characters escaped."""
     try:
-        return printable(json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN])
+        return printable(json.dumps(value, ensure_ascii=False)[:_MAX_SHOWN])
     except RecursionError:
         return "nested too deeply"
 

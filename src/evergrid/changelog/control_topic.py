@@ -1,4 +1,4 @@
-"""Asking for another pipeline: a control message on its topic, or a sentence why not."""
+"""Sends control messages to their topic."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from evergrid.model.errors import BrokenPromise
 
 _REACH_SECONDS = 3.0
 _FLUSH_SECONDS = 8.0
-# Shorter than the flush: when that gives up, nothing is left that could arrive later.
+# Shorter than the flush, so that nothing arrives after the flush has timed out.
 _PRODUCER: Mapping[str, clients.Value] = {"delivery.timeout.ms": 5_000}
 
 
 class ControlTopic:
-    """The topic that the pipeline takes control messages from; every call waits for Kafka alone.
+    """The topic from which the pipeline reads control messages.
 
-    What the manifest says of the pipeline that runs counts before this configuration, which
-    may be of a machine that knows little of the pipeline.
+    The manifest of the running pipeline takes precedence over this configuration, which may be
+    that of a machine with other settings than the pipeline's.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -36,16 +36,16 @@ class ControlTopic:
         return manifest.choices.topic or self._settings.control.topic
 
     def read(self, value: bytes, manifest: Manifest) -> Request:
-        """What a message asks for; DataError with the reason when that cannot be."""
-        return read_request(value, as_it_runs(self._settings, manifest))
+        """The request in a message; DataError with the reason if it is invalid."""
+        return read_request(value, running_settings(self._settings, manifest))
 
     def send(self, value: bytes, by: str, manifest: Manifest) -> Sent:
-        """Where the message is now; LinkError when Kafka does not take it, within seconds.
+        """Send the message; returns its position. LinkError within seconds if Kafka fails.
 
-        1. Reach the broker, so that one that is down or a wrong password is said soon.
-        2. Make the topic where it is missing. Nobody else may: a broker that makes topics by
-           itself could give it several partitions, and messages count in their order.
-        3. Send, and wait until the broker has it.
+        1. Connect to the broker first, so that an outage or a wrong password is reported soon.
+        2. Create the topic if it is missing. Auto-creation by the broker could give it several
+           partitions, and the order of messages matters.
+        3. Send, and wait for the broker's acknowledgement.
         """
         connection = self._settings.kafka.control
         topic = self.name(manifest)
@@ -55,17 +55,17 @@ class ControlTopic:
         sender = Sender(connection, **_PRODUCER)
         sender.send(topic, value, headers={BY_HEADER: by}, sent=sent)
         sender.flush(_FLUSH_SECONDS)
-        (place,) = sent
-        if place is None:
-            raise BrokenPromise(f"a message to {topic} was flushed and has no place")
-        return place
+        (position,) = sent
+        if position is None:
+            raise BrokenPromise(f"message to {topic} was flushed and has no offset")
+        return position
 
 
-def as_it_runs(settings: Settings, manifest: Manifest) -> Settings:
-    """`settings` with the sources and joins that run, where those have other names.
+def running_settings(settings: Settings, manifest: Manifest) -> Settings:
+    """`settings` with the sources and joins of the running pipeline, if those have other names.
 
-    The patterns of allowed topics may be another's too: what the pipeline lists may be asked
-    for, beside what these patterns allow. It looks itself, by its own, when it reads a message.
+    Topics that the pipeline lists are allowed in addition to those that match the patterns here.
+    The pipeline checks each message again, with its own patterns.
     """
     current = manifest.current_generation
     if current is None:

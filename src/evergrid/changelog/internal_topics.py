@@ -1,4 +1,4 @@
-"""What Evergrid's own topics are called and how they are made."""
+"""Names and settings of Evergrid's own topics."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from evergrid.config.settings import InternalTopics, Limits
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.table import Retention
 
-# JSON can write one byte of a message as six, a joined row holds two messages, and
-# names and traces come on top.
+# JSON can take six bytes for one byte of a message, a joined row has two messages, and the names
+# and trace columns come on top.
 _LARGEST_CHANGE_PER_MESSAGE_BYTE = 14
 _SMALLEST_LIMIT = 1_048_576
 _SIGNAL_MS = 600_000
-_MANIFEST_SEGMENT_MS = 600_000  # only whole segments are compacted, and every pulse is a record
+_MANIFEST_SEGMENT_MS = (
+    600_000  # only closed segments are compacted, and every heartbeat is a record
+)
 
 
 def manifest_topic(prefix: str) -> str:
@@ -25,7 +27,7 @@ def table_topic(prefix: str, generation: int, table: str) -> str:
 
 
 def generation_of(prefix: str, topic: str) -> int | None:
-    """The number of the generation that has this changelog, if it is one."""
+    """The generation whose changelog this topic is; None for other topics."""
     found = re.fullmatch(rf"{re.escape(prefix)}\.g(\d+)\..+", topic)
     return int(found[1]) if found else None
 
@@ -36,22 +38,22 @@ def system_topic(prefix: str, table: str) -> str:
 
 
 def ticks_topic(prefix: str) -> str:
-    """The topic of small messages that make the joins look at their clocks."""
+    """The topic of the messages that make the joins check their timers."""
     return f"{prefix}.ticks"
 
 
 def reports_topic(prefix: str) -> str:
-    """The topic in which the joins report how far they are, and what they left out."""
+    """The topic in which the joins report their progress and the messages they left out."""
     return f"{prefix}.reports"
 
 
 def largest_change(limits: Limits) -> int:
-    """Bytes that a change can have when every source message stays within the limits."""
+    """The largest change, in bytes, for source messages within the limits."""
     return max(_SMALLEST_LIMIT, _LARGEST_CHANGE_PER_MESSAGE_BYTE * limits.message_bytes)
 
 
 def manifest_spec(topics: InternalTopics) -> NewTopicSpec:
-    """One partition, so that records keep their order; compacted, so that it stays small."""
+    """One partition keeps the records in order; compaction keeps the topic small."""
     return NewTopicSpec(
         manifest_topic(topics.prefix),
         partitions=1,
@@ -65,7 +67,7 @@ def manifest_spec(topics: InternalTopics) -> NewTopicSpec:
 
 
 def signal_specs(topics: InternalTopics) -> list[NewTopicSpec]:
-    """Ticks and reports: of use for seconds, so they are kept for minutes."""
+    """Ticks and reports, which are kept for minutes."""
     config = {
         "cleanup.policy": "delete",
         "retention.ms": str(_SIGNAL_MS),
@@ -78,7 +80,7 @@ def signal_specs(topics: InternalTopics) -> list[NewTopicSpec]:
 
 
 def control_spec(topic: str, topics: InternalTopics) -> NewTopicSpec:
-    """One partition, since control messages count in their order, and nothing is ever cut."""
+    """One partition keeps control messages in order; they are kept for ever."""
     return NewTopicSpec(
         topic,
         partitions=1,
@@ -90,7 +92,7 @@ def control_spec(topic: str, topics: InternalTopics) -> NewTopicSpec:
 def changelog_spec(
     name: str, topics: InternalTopics, retention: Retention, limits: Limits
 ) -> NewTopicSpec:
-    """Compacted by row id, and cut by the table's age when it has one."""
+    """Compacted by row id; with a maximum age, older changes are deleted."""
     config = {
         "cleanup.policy": "compact",
         "max.message.bytes": str(largest_change(limits)),

@@ -1,4 +1,4 @@
-"""What the joins report while they run: how far they are, and what they left out.
+"""Reports of the running joins: their progress, and the messages they left out.
 
 A join runs on several reducers. Each one reports, for every source partition, how many messages
 it has joined, the offset of the last one, and how many messages had been sent to each reducer up
@@ -56,7 +56,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class JoinProgress:
-    """The reports of one join, put together."""
+    """The reports of one join, combined."""
 
     def __init__(self) -> None:
         self._batch = ("", -1)
@@ -65,10 +65,10 @@ class JoinProgress:
         self._at: dict[int, float] = {}
 
     def add(self, report: Report, at: float) -> None:
-        """`at` is when it came, by a clock that only goes forward."""
+        """`at` is its time of arrival, by a monotonic clock."""
         run, batch = self._batch
         if report.run in self._over or (report.run == run and report.batch < batch):
-            return  # it was late
+            return  # of an earlier run or batch
         if (report.run, report.batch) != self._batch:
             if report.run != run:
                 self._over.add(run)
@@ -79,7 +79,7 @@ class JoinProgress:
         self._at[report.reducer] = at
 
     def end_run(self) -> None:
-        """The join was stopped or failed: what it reported says nothing of its next run."""
+        """The join was stopped or failed; its reports do not hold for its next run."""
         self._over.add(self._batch[0])
         self._batch = ("", -1)
         self._seen.clear()
@@ -87,12 +87,12 @@ class JoinProgress:
 
     @property
     def batch(self) -> tuple[str, int]:
-        """The run and the batch that the newest reports are of."""
+        """The run and the batch of the newest reports."""
         return self._batch
 
     def joined(self) -> dict[SidePlace, int]:
-        """For each source partition the offset before which everything has been joined, as far as
-        the running batch tells."""
+        """The offset of each source partition up to which everything was joined, as far as the
+        running batch has reported."""
         places = {place for seen in self._seen.values() for place in seen}
         found = {}
         for place in places:
@@ -127,7 +127,7 @@ class JoinProgress:
 
 
 class ReportReader:
-    """Follows the reports in a thread of its own, from now on."""
+    """Reads new reports in a thread of its own."""
 
     def __init__(self, connection: Connection, prefix: str) -> None:
         self._connection = connection
@@ -145,19 +145,19 @@ class ReportReader:
         self._stopped.set()
 
     def batch(self, query: str) -> tuple[str, int]:
-        """The run and the batch that a join works on; of one that is unknown, none."""
+        """The run and the batch of a join; `("", -1)` for an unknown join."""
         with self._lock:
             progress = self._progress.get(query)
             return progress.batch if progress else ("", -1)
 
     def end_run(self, query: str) -> None:
-        """A join begins again from its checkpoint."""
+        """A join starts again from its checkpoint."""
         with self._lock:
             if query in self._progress:
                 self._progress[query].end_run()
 
     def joined(self, query: str) -> Mapping[SidePlace, int]:
-        """How far a join has come, by side and partition."""
+        """The progress of a join: an offset by side and partition."""
         with self._lock:
             progress = self._progress.get(query)
             return progress.joined() if progress else {}
@@ -169,7 +169,7 @@ class ReportReader:
             return progress is not None and progress.is_quiet(reducers, since)
 
     def take_left_out(self) -> list[tuple[str, str, LeftOut]]:
-        """What joins have left out since the last call: query, reason, and how much."""
+        """What joins have left out since the last call: query, reason and messages."""
         with self._lock:
             taken, self._left_out = self._left_out, []
             return taken
@@ -179,9 +179,11 @@ class ReportReader:
             try:
                 self._follow()
             except EvergridError:
-                self._stopped.wait(_RETRY_SECONDS)  # that Kafka is away is said elsewhere
+                self._stopped.wait(
+                    _RETRY_SECONDS
+                )  # another part reports that Kafka does not answer
             except Exception:
-                _LOG.exception("reports of the joins could not be read")
+                _LOG.exception("reading join reports failed")
                 self._stopped.wait(_RETRY_SECONDS)
 
     def _follow(self) -> None:
@@ -200,7 +202,7 @@ class ReportReader:
                 try:
                     report = _reports.decode(record.value or b"")
                 except msgspec.DecodeError:
-                    continue  # of another version that runs beside this one
+                    continue  # from another version of Evergrid
                 self._progress.setdefault(report.query, JoinProgress()).add(report, now)
                 self._left_out += [
                     (report.query, reason, left_out) for reason, left_out in report.gaps.items()
