@@ -16,8 +16,8 @@ from evergrid.client.errors import Closed, Denied, Rejected, Unreachable
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol.codes import Code
 from evergrid.protocol.messages import Close, Live, encode, failed
-from tests.client.scripted import difference, full, row, state
-from tests.client.stand_in import KEY, Talk, stand_in
+from tests.client.fake_gateway import KEY, Talk, fake_gateway
+from tests.client.gateway_messages import difference, full, row, state
 
 LIMIT = 60.0
 QUICK = Patience(connect=5, silence=0.2, first_wait=0.01, longest_wait=0.05)
@@ -51,7 +51,7 @@ def test_a_difference_that_does_not_fit_is_repaired_by_opening_anew() -> None:
         await talk.until_gone()
 
     async def scene() -> None:
-        async with stand_in(script) as url, connect_async(url, KEY) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY) as client:
             window = await until(client.windows("users_ui"), sequence(9))
             assert window.rows["_id"].to_pylist() == ["0:2"]
 
@@ -71,7 +71,10 @@ def test_who_slept_hears_first_what_was_said_meanwhile() -> None:
 
     async def scene() -> None:
         patience = Patience(silence=4.0)
-        async with stand_in(script) as url, connect_async(url, KEY, patience=patience) as client:
+        async with (
+            fake_gateway(script) as url,
+            connect_async(url, KEY, patience=patience) as client,
+        ):
             windows = client.windows("users_ui")
             before = await until(windows, sequence(2))
             time.sleep(patience.silence + 2.0)  # the whole loop stands still
@@ -105,7 +108,7 @@ def test_silence_is_not_taken_for_peace() -> None:
 
     async def scene() -> None:
         nonlocal was_stale
-        async with stand_in(script) as url, connect_async(url, KEY, patience=QUICK) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY, patience=QUICK) as client:
             windows = client.windows("users_ui")
             await until(windows, sequence(1))
             stale = await until(windows, is_stale)
@@ -132,7 +135,7 @@ def test_each_fatal_code_ends_the_windows_or_is_tried_again(code: Code, with_wor
             await talk.until_gone()
 
     async def scene() -> None:
-        async with stand_in(script) as url, connect_async(url, KEY, patience=QUICK) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY, patience=QUICK) as client:
             windows = client.windows("users_ui")
             if code.retry:
                 await until(windows, sequence(1))
@@ -160,7 +163,7 @@ def test_two_windows_on_one_connection_and_one_is_refused() -> None:
         await talk.until_gone()
 
     async def scene() -> None:
-        async with stand_in(script) as url, connect_async(url, KEY) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY) as client:
             good, bad = client.windows("users_ui"), client.windows("final_ui")
             with pytest.raises(Denied, match="final_ui: not yours"):
                 await until(bad, sequence(1))
@@ -179,7 +182,7 @@ def test_a_gateway_that_never_keeps_its_promise_is_given_up() -> None:
                 await talk.show(difference(getattr(message, "sub", 0), 2, 1, (), []))
 
     async def scene() -> None:
-        async with stand_in(script) as url, connect_async(url, KEY) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY) as client:
             with pytest.raises(BrokenPromise):
                 await until(client.windows("users_ui"), sequence(1))
 
@@ -197,7 +200,7 @@ def test_a_frame_that_is_none_costs_the_connection_not_the_window() -> None:
         await talk.until_gone()
 
     async def scene() -> None:
-        async with stand_in(script) as url, connect_async(url, KEY, patience=QUICK) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY, patience=QUICK) as client:
             await until(client.windows("users_ui"), sequence(1))
 
     asyncio.run(scene())
@@ -209,7 +212,7 @@ def test_what_speaks_another_protocol_is_named() -> None:
 
     async def scene() -> None:
         async with (
-            stand_in(script, protocols=("chat",)) as url,
+            fake_gateway(script, protocols=("chat",)) as url,
             connect_async(url, KEY) as client,
         ):
             with pytest.raises(Rejected, match=r"unsupported protocol: .* evergrid\.v1"):
@@ -224,7 +227,7 @@ def test_giving_up_is_possible_and_says_what_was_wrong() -> None:
 
     async def scene() -> None:
         brief = Patience(first_wait=0.01, longest_wait=0.02, give_up=0.1)
-        async with stand_in(script) as url, connect_async(url, KEY, patience=brief) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY, patience=brief) as client:
             with pytest.raises(Unreachable, match="connection to the gateway lost"):
                 await until(client.windows("users_ui"), sequence(1))
 
@@ -244,7 +247,7 @@ def test_a_thousand_moves_do_not_flood_the_gateway() -> None:
             await talk.show(full(opening.sub, 2, [row(2)], offset=getattr(move, "offset", 0)))
 
     async def scene() -> None:
-        async with stand_in(script) as url, connect_async(url, KEY) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY) as client:
             windows = client.windows("users_ui")
             await until(windows, sequence(1))
             for offset in range(1, 1001):
@@ -268,7 +271,7 @@ def test_a_window_that_nobody_holds_is_closed() -> None:
         await talk.until_gone()
 
     async def scene() -> None:
-        async with stand_in(script) as url, connect_async(url, KEY) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY) as client:
             async for window in client.windows("users_ui"):
                 assert window.sequence == 1
                 break
@@ -286,7 +289,7 @@ def test_closing_a_client_ends_those_who_wait_and_leaves_no_task() -> None:
         await talk.until_gone()
 
     async def scene() -> None:
-        async with stand_in(script) as url:
+        async with fake_gateway(script) as url:
             before = asyncio.all_tasks()
             client = await connect_async(url, KEY)
             windows = client.windows("users_ui")
@@ -318,7 +321,7 @@ def test_answers_of_something_that_is_no_gateway(status: int, expected: type[Exc
         return web.Response(status=status, text="<html>", headers={"Location": "http://evil.test"})
 
     async def scene() -> None:
-        async with stand_in(_silent, tables=tables) as url:
+        async with fake_gateway(_silent, tables=tables) as url:
             with pytest.raises(expected):
                 await connect_async(url, KEY)
 
@@ -337,7 +340,7 @@ def test_a_snapshot_that_ends_early_is_never_taken_for_a_small_table(cut: int) -
         return web.Response(body=body[:-cut] if request.query["limit"] == "all" else body)
 
     async def scene() -> None:
-        async with stand_in(_silent, rows=rows) as url, connect_async(url, KEY) as client:
+        async with fake_gateway(_silent, rows=rows) as url, connect_async(url, KEY) as client:
             assert (await client.snapshot("users_ui", limit=5)).equals(whole)
             with pytest.raises(Unreachable, match="incomplete answer"):
                 await client.snapshot("users_ui")

@@ -22,8 +22,8 @@ from evergrid.protocol.messages import (
     failed,
 )
 from evergrid.views.query import Query, Window
-from tests.client.scripted import full, row, state, welcome
-from tests.client.talking import NOW, ids, logged_in, number, opened, said
+from tests.client.gateway_messages import full, row, state, welcome
+from tests.client.protocol_driver import NOW, ids, logged_in, number, opened, said
 
 
 def test_nothing_but_hello_is_said_before_the_welcome() -> None:

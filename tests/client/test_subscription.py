@@ -16,8 +16,8 @@ from evergrid.protocol.messages import (
     Resume,
 )
 from evergrid.views.query import Window
-from tests.client.scripted import SCHEMA, difference, full, row, state
-from tests.client.talking import NOW, ids, logged_in, number, opened, said
+from tests.client.gateway_messages import SCHEMA, difference, full, row, state
+from tests.client.protocol_driver import NOW, ids, logged_in, number, opened, said
 
 
 def test_a_window_is_taken_once_and_is_the_newest() -> None:

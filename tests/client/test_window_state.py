@@ -10,7 +10,7 @@ import pytest
 from evergrid.client.window_state import WindowState, apply_frame
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol import frames
-from tests.client.scripted import SCHEMA, Parts, Row, difference, full, row
+from tests.client.gateway_messages import SCHEMA, Parts, Row, difference, full, row
 
 SEED = 20_261_116
 SEQUENCES = 300

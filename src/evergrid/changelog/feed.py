@@ -26,7 +26,7 @@ from evergrid.model.source import Edge
 from evergrid.model.table import Table
 
 _SILENT_SECONDS = 2.0
-_LOOK_SECONDS = 10.0
+_PROBE_SECONDS = 10.0
 _ANSWER_SECONDS = 1.0
 _RETRY_SECONDS = 1.0
 
@@ -97,8 +97,8 @@ class Feed:
         self._next: dict[str, dict[int, int]] = {}
         self._goals: dict[Key, dict[int, int]] = {}
         self._down = ""
-        self._heard_at = self._looked_at = time.monotonic()
-        self._missed = 0  # probes in a row without an answer
+        self._received_at = self._probed_at = time.monotonic()
+        self._failed_probes = 0  # in a row
         self._manifest = Manifest()
         self._complete: int | None = None  # the last current generation that was read completely
 
@@ -110,7 +110,7 @@ class Feed:
                 arrivals, news = self._take(self._reader.read(seconds))
                 # The following requests to the broker may fail; the records are returned anyway.
                 self._act_on(news)
-                self._listen(heard=bool(arrivals))
+                self._probe(received=bool(arrivals))
             elif not self._open():
                 time.sleep(seconds)
         except (LinkError, ConfigError) as error:
@@ -152,7 +152,7 @@ class Feed:
         self._next[name] = topics.offsets(self._connection, name, Edge.LATEST)
         self._manifest = fold(Manifest(), read_to_end(self._connection, name))
         self._move()
-        self._down, self._missed = "", 0
+        self._down, self._failed_probes = "", 0
         return True
 
     def _reached(self, key: Key) -> Reached:
@@ -242,24 +242,25 @@ class Feed:
         self.close()
         self._reader = reader
 
-    def _listen(self, heard: bool) -> None:
+    def _probe(self, received: bool) -> None:
         """Probe broker and topics now and then, and sooner if no records come."""
         self._renew()
         now = time.monotonic()
-        if heard:
-            self._heard_at = now
-            self._down, self._missed = "", 0
-        looked = now - self._looked_at
-        if looked < (_LOOK_SECONDS if now - self._heard_at < _SILENT_SECONDS else _SILENT_SECONDS):
+        if received:
+            self._received_at = now
+            self._down, self._failed_probes = "", 0
+        is_silent = now - self._received_at >= _SILENT_SECONDS
+        if now - self._probed_at < (_SILENT_SECONDS if is_silent else _PROBE_SECONDS):
             return
-        self._looked_at = now
+        self._probed_at = now
         reached = self._pulse.feel(_ANSWER_SECONDS)
         if reached is None:
-            self._missed += 1
-            if not heard and self._missed > 1:  # one answer may be late on a busy machine
+            self._failed_probes += 1
+            # One answer may be late on a busy machine.
+            if not received and self._failed_probes > 1:
                 self._down = self._pulse.why()
             return
-        self._down, self._missed = "", 0
+        self._down, self._failed_probes = "", 0
         if reached.cluster_id != self._cluster or self._manifest_topic not in reached.topics:
             self.close()  # opened again by the next read
         elif not self._followed.keys() <= reached.topics or self._is_waiting(reached.topics):

@@ -54,10 +54,10 @@ class RecordWriter:
 
     def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
         """The first error of these records; None if all were acknowledged."""
-        told: list[KafkaError | None] = []
+        errors: list[KafkaError | None] = []
 
         def delivered(error: KafkaError | None, _message: Message) -> None:
-            told.append(error)
+            errors.append(error)
 
         try:
             for key, value in records:
@@ -66,9 +66,9 @@ class RecordWriter:
         except KafkaException as error:
             return cast("KafkaError", error.args[0])
         except BufferError:  # the queue is full
-            told.append(KafkaError(clients.TIMED_OUT))
-        failure = next((error for error in told if error is not None), None)
-        return failure or (KafkaError(clients.TIMED_OUT) if len(told) < len(records) else None)
+            errors.append(KafkaError(clients.TIMED_OUT))
+        failure = next((error for error in errors if error is not None), None)
+        return failure or (KafkaError(clients.TIMED_OUT) if len(errors) < len(records) else None)
 
     def _new(self) -> Producer:
         return clients.producer(self._connection, error_cb=self._ear)

@@ -2,7 +2,7 @@
 
 1. Connect with the key in a header, send hello, and wait for the welcome.
 2. Read and answer until the connection ends, or until no message came for too long: the gateway
-   sends heartbeats, because a lost connection cannot be told from an idle one.
+   sends heartbeats, because a lost connection looks like an idle one.
 3. Wait, longer each time, and go on with 1. An error that a retry cannot solve ends every window;
    a certificate that is not trusted is such an error only before the first welcome.
 """
@@ -91,12 +91,12 @@ class LiveConnection:
                 bug.__cause__ = error
                 self._protocol.fail(bug)
                 return
-            was_welcome = self._protocol.welcome is not None
-            self._known = self._known or was_welcome
+            was_welcomed = self._protocol.welcome is not None
+            self._known = self._known or was_welcomed
             now = time.monotonic()
-            if was_welcome and now - began > patience.longest_wait:
+            if was_welcomed and now - began > patience.longest_wait:
                 backoff.reset()
-            lost_at = now if was_welcome or lost_at is None else lost_at
+            lost_at = now if was_welcomed or lost_at is None else lost_at
             if self._is_final(problem, now - lost_at):
                 self._protocol.fail(problem)
                 return

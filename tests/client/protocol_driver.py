@@ -12,7 +12,7 @@ from evergrid.protocol.messages import (
     decode_client,
 )
 from evergrid.views.query import Query, Window
-from tests.client.scripted import welcome
+from tests.client.gateway_messages import welcome
 
 NOW = 1_767_225_600.0
 USERS = Query("users_ui")

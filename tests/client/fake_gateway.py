@@ -16,7 +16,7 @@ from evergrid.protocol.messages import (
     Open,
     decode_client,
 )
-from tests.client.scripted import welcome
+from tests.client.gateway_messages import welcome
 
 KEY = "eg_stand-in"
 
@@ -60,7 +60,7 @@ async def _no_tables(request: web.Request) -> web.StreamResponse:
 
 
 @contextlib.asynccontextmanager
-async def stand_in(
+async def fake_gateway(
     script: Script,
     *,
     tables: Page = _no_tables,
