@@ -14,7 +14,7 @@ import pyarrow as pa
 from bench.joined import JoinedRows, joined_table, start_for
 from bench.load import now_us
 from bench.usage import usage
-from evergrid.changelog.batches import RowReader
+from evergrid.changelog.arrow_reader import RowReader
 from evergrid.store.table import TableStore
 
 _BATCH = 10_000  # what the gateway's reader takes at once

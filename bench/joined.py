@@ -15,8 +15,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evergrid.config import load
-from evergrid.demo.events import ACCOUNT_TYPES, ACCOUNTS, USERS
-from evergrid.demo.people import person, user_id
+from evergrid.demo.sample_events import ACCOUNT_TYPES, ACCOUNTS, USERS
+from evergrid.demo.sample_people import person, user_id
 from evergrid.model.table import Retention, Table
 
 KEYS = 20_000

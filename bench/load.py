@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from bench.sample_history import history
 from evergrid.config.settings import Connection
-from evergrid.demo.events import ACCOUNTS, USERS
-from evergrid.demo.history import history
-from evergrid.demo.people import user_id
+from evergrid.demo.sample_events import ACCOUNTS, USERS
+from evergrid.demo.sample_people import user_id
 from evergrid.kafka.sending import Sender
 
 USERS_SHARE = 11  # one user for every ten accounts

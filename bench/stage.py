@@ -17,8 +17,8 @@ from bench.load import Backlog, Loaded, Past
 from bench.screen import say
 from bench.usage import java_below
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.changelog.names import table_topic
-from evergrid.demo.events import ACCOUNTS, USERS
+from evergrid.changelog.internal_topics import table_topic
+from evergrid.demo.sample_events import ACCOUNTS, USERS
 from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError

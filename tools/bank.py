@@ -19,7 +19,7 @@ import msgspec
 import yaml
 
 from evergrid.config import load
-from evergrid.demo.events import events
+from evergrid.demo.sample_events import events
 from evergrid.gateway.engine.table_engine import TableInfo
 from evergrid.model.control import Verdict
 from evergrid.model.generation import Progress, State, Times

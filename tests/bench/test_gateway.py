@@ -22,7 +22,7 @@ from bench.stall import phase_values
 from bench.viewing import Cost, Costs, different_queries
 from bench.views import batch_values, ratio_values
 
-from evergrid.changelog.batches import RowReader
+from evergrid.changelog.arrow_reader import RowReader
 from evergrid.store.table import TableStore
 
 STAMP = 1_790_000_000_000_000

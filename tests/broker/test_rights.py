@@ -25,7 +25,7 @@ from evergrid.broker.rights import (
     revoke,
 )
 from evergrid.broker.secured_broker import SecuredBroker
-from evergrid.changelog.asking import ControlTopic
+from evergrid.changelog.control_topic import ControlTopic
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end
 from evergrid.config import load

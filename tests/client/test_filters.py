@@ -85,7 +85,7 @@ def test_the_wires_own_form_is_taken_as_it_is() -> None:
         "op": "less",
         "value": "2026-01-31T12:00:00.000005+00:00",
     }
-    with pytest.raises(ValueError, match="not a filter"):
+    with pytest.raises(ValueError, match="invalid filter"):
         filter_of({"column": "a", "op": "resembles", "value": 3})
 
 
@@ -97,11 +97,11 @@ def test_a_column_may_be_called_like_a_word_of_the_wire() -> None:
 def test_what_cannot_be_meant_is_refused_at_once() -> None:
     with pytest.raises(TypeError, match=r"combine filters with & and \|"):
         bool(col("a") == 1)
-    with pytest.raises(ValueError, match="has no zone"):
+    with pytest.raises(ValueError, match="has no time zone"):
         col("ts") > datetime.datetime(2026, 1, 1)  # noqa: B015
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a finite number"):
         col("a") > float("nan")  # noqa: B015
-    with pytest.raises(TypeError, match="cannot be compared with"):
+    with pytest.raises(TypeError, match="cannot be used in a filter"):
         filter_of({"a": object()})
     with pytest.raises(TypeError, match="made with col"):
         filter_of("age > 30")  # type: ignore[arg-type]

@@ -93,7 +93,7 @@ def test_a_connection_that_only_looks_alive_is_found_out(
             way.hold()
             gateway.upsert("users_ui", [person(0, age=77)])
             stale = await until_async(windows, lambda window: window.state is Live.STALE)
-            assert "no word from the gateway for 15 s" in stale.message
+            assert "no message from the gateway for 15 s" in stale.message
             way.heal()
             await until_async(windows, lambda window: column(window, "age") == [77])
 

@@ -1,4 +1,4 @@
-"""The board puts together what the demo's threads know."""
+"""The board combines what the demo's threads report."""
 
 from __future__ import annotations
 
@@ -7,105 +7,84 @@ import time
 import msgspec
 import pytest
 
-from evergrid.changelog.codec import Change, Row
-from evergrid.config import load
-from evergrid.demo.arrivals import Arrival, Batch, Moved
-from evergrid.demo.board import Board, preparing
-from evergrid.demo.view import Words
-from evergrid.model.generation import Generation, Progress, State, Times
+from evergrid.client import Live, TableDescription
+from evergrid.demo.board import Board
 
-SETTINGS = load(None, {})
-TABLES = (*SETTINGS.raw_tables(), *SETTINGS.joined_tables(), SETTINGS.quarantine())
-NAMES = tuple(table.name for table in TABLES)
-GENERATION = Generation(3, State.PREPARING, SETTINGS.sources, SETTINGS.joins, {}, {}, Times())
-MOVED = tuple(Moved(table, GENERATION) for table in TABLES)
+NAMES = ("users_ui", "final_ui", "quarantine")
+ADDRESS = "http://127.0.0.1:8080/#key=eg_secret"
 
 
 @pytest.fixture
 def board() -> Board:
-    return Board(Words("dir", "tail", 50.0), NAMES, "final_ui", "quarantine")
+    return Board(NAMES, "quarantine")
 
 
-def came(table: str, row: Row, written: float) -> Batch:
-    arrival = Arrival(table, Change("0:1", row), round(written * 1000), live=True)
-    return Batch(arrivals=(arrival,))
+def table(name: str, newest: float = 0.0, state: Live = Live.LIVE) -> TableDescription:
+    return TableDescription(name, state, generation=3, rows=1, newest=round(newest * 1_000_000))
 
 
-def test_it_is_live_once_a_row_came_of_the_pipeline_that_runs(board: Board) -> None:
-    board.apply(Batch(moved=MOVED))
-    board.apply(came("final_ui", {"ts": 1}, time.time()))
+def answer(board: Board, *tables: TableDescription) -> None:
+    board.gateway_answered(ADDRESS, tables)
+
+
+def test_it_is_live_once_a_row_of_the_running_pipeline_came(board: Board) -> None:
+    answer(board, table("final_ui", time.time()))
     assert not board.view().live
     board.pipeline_started()
-    board.apply(came("final_ui", {"ts": 1}, time.time() - 60))
+    answer(board, table("final_ui", time.time() - 60))
     assert not board.view().live
-    board.apply(came("final_ui", {"ts": 1}, time.time() + 1))
+    answer(board, table("final_ui", time.time() + 1))
     assert board.view().live
     assert board.live_since is not None
     board.pipeline_ended("It ended.")
     view = board.view()
-    assert (view.live, view.trouble) == (False, "It ended.")
-
-
-def test_a_bad_message_is_shown_but_is_no_sign_of_life(board: Board) -> None:
-    board.apply(Batch(moved=MOVED))
+    assert (view.live, view.status) == (False, "It ended.")
     board.pipeline_started()
-    bad: Row = {"topic": "users", "reason": "tombstone", "ts": 1}
-    board.apply(came("quarantine", bad, time.time() + 1))
-    view = board.view()
-    assert (view.live, view.bad) == (False, "users: tombstone")
+    assert not board.view().live
 
 
-def test_what_the_pipeline_says_of_itself_is_no_sign_of_life(board: Board) -> None:
-    status = SETTINGS.orchestrator_status()
-    board.apply(Batch(moved=(*MOVED, Moved(status, None))))
+def test_a_row_in_quarantine_or_of_an_own_table_does_not_make_it_live(board: Board) -> None:
     board.pipeline_started()
-    board.apply(came(status.name, {"generation": 1, "ts": 1}, time.time() + 1))
+    now = time.time() + 1
+    answer(board, table("final_ui"), table("quarantine", now), table("orchestrator_status", now))
     view = board.view()
-    assert not view.live
-    assert status.name not in [table.name for table in view.tables]
+    assert (view.live, board.live_since) == (False, None)
+    assert [table.name for table in view.tables] == ["final_ui", "quarantine"]
 
 
-def test_tables_keep_their_places_and_begin_anew_with_a_generation(board: Board) -> None:
-    board.apply(Batch(moved=MOVED[::-1]))
-    board.apply(came("final_ui", {"ts": 1}, time.time()))
+def test_a_table_that_is_stale_is_not_live_and_its_message_is_shown(board: Board) -> None:
+    board.pipeline_started()
+    stale = msgspec.structs.replace(
+        table("final_ui", time.time() + 1, Live.STALE), message="Kafka does not answer."
+    )
+    answer(board, table("users_ui", time.time() + 1), stale)
+    view = board.view()
+    assert (view.live, view.status) == (False, "Kafka does not answer.")
+
+
+def test_tables_keep_their_order(board: Board) -> None:
+    answer(board, *(table(name) for name in reversed(NAMES)))
     view = board.view()
     assert tuple(table.name for table in view.tables) == NAMES
-    assert (view.generation, view.join) == (3, "left")
-    assert (view.tables[2].rows, len(view.rows)) == (1, 1)
-    board.apply(Batch(moved=MOVED))
-    assert (board.view().tables[2].rows, board.view().rows) == (0, ())
+    assert (view.generation, view.address) == (3, ADDRESS)
 
 
-def test_progress_takes_the_place_of_the_same_steps_progress(board: Board) -> None:
-    board.step("Starting Spark.")
-    for done in (0, 5, 9):
-        progress = Progress("joining", done, 9)
-        board.progress(msgspec.structs.replace(GENERATION, progress=progress))
-    board.progress(msgspec.structs.replace(GENERATION, progress=Progress("writing", 0, 4)))
-    assert board.view().steps == (
-        "Starting Spark.",
-        "Generation 3: joining: 9 of 9 rows (100%)",
-        "Generation 3: writing: 0 of 4 rows (0%)",
-    )
+def test_the_address_is_shown_only_while_the_gateway_answers(board: Board) -> None:
+    answer(board, table("final_ui"))
+    answer(board, table("final_ui"))
+    assert board.take_lines() == [f"The tables are served at {ADDRESS}"]
+    board.gateway_ended("The gateway ended.")
+    assert board.view().address == ""
+    answer(board, table("final_ui"))
+    board.gateway_unreachable()
+    assert board.view().address == ""
+    assert board.take_lines() == ["The gateway ended.", f"The tables are served at {ADDRESS}"]
 
 
-def test_steps_are_bounded_and_told_once(board: Board) -> None:
-    for number in range(1000):
-        board.step(f"step {number}")
-    assert len(board.view().steps) < 100
-    assert board.new_steps()[-1] == "step 999"
-    assert board.new_steps() == []
-
-
-def test_a_broker_that_is_away_is_told_until_it_is_back(board: Board) -> None:
-    board.apply(Batch(trouble="It does not answer."))
-    assert board.view().trouble == "It does not answer."
-    board.apply(Batch())
-    assert board.view().trouble == ""
-
-
-def test_only_a_preparation_of_this_run_is_looked_at() -> None:
-    old = msgspec.structs.replace(GENERATION, number=1, times=Times(created=5_000_000))
-    new = msgspec.structs.replace(GENERATION, number=2, times=Times(created=9_000_000))
-    assert preparing((old, new), since=8.0) == new
-    assert preparing((old,), since=8.0) is None
+def test_lines_are_taken_once_and_the_last_step_is_the_status(board: Board) -> None:
+    for text in ("Starting Spark.", "Starting Spark.", "Spark is up."):
+        board.step(text)
+    board.note("For people.")
+    assert board.take_lines() == ["Starting Spark.", "Spark is up.", "For people."]
+    assert board.take_lines() == []
+    assert board.view().status == "Spark is up."

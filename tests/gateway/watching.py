@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from evergrid.client.picture import Picture, painted
+from evergrid.client.window_rows import WindowRows, apply_frame
 from evergrid.gateway.engine.deliveries import Published, Rejected, Resumed, StateChanged
 from evergrid.gateway.engine.hub import Hub, HubLimits
 from evergrid.gateway.engine.shared_window import Moment
@@ -62,7 +62,7 @@ class Viewer:
     query: Query
     window: Window
     pending: PendingFrame = field(default_factory=lambda: PendingFrame(1))
-    picture: Picture | None = None
+    picture: WindowRows | None = None
     frames: list[frames.Frame] = field(default_factory=list)
     reports: list[WindowState] = field(default_factory=list)
     rejected: Rejected | None = None
@@ -81,7 +81,7 @@ class Viewer:
             frame = frames.decode(data)
             self.frames.append(frame)
             floor = self.picture.sequence if self.picture and not self.moved else 0
-            self.picture = painted(self.picture, frame, floor=floor)
+            self.picture = apply_frame(self.picture, frame, floor=floor)
             self.moved = False
 
     def rows(self) -> list[dict[str, Value]]:

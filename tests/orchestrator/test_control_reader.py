@@ -7,7 +7,7 @@ import time
 import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.changelog.control import BY_HEADER
+from evergrid.changelog.control_message import BY_HEADER
 from evergrid.changelog.manifest import Asked
 from evergrid.config import load
 from evergrid.config.settings import Settings

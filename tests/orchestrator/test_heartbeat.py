@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.changelog.internal_topics import manifest_spec
 from evergrid.changelog.manifest import Behind
-from evergrid.changelog.names import manifest_spec
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter
 from evergrid.config import load

@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 import pytest
 from pyspark.sql import SparkSession
 
-from evergrid.changelog.reports import JoinProgress, Report, ReportReader, Seen
+from evergrid.changelog.join_reports import JoinProgress, Report, ReportReader, Seen
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka.topics import Edges

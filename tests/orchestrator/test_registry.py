@@ -9,9 +9,9 @@ import pytest
 from tests.orchestrator.conftest import make_registry
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.changelog.join_reports import LeftOut, ReportReader
 from evergrid.changelog.manifest import MAX_GAP_KEYS, Gap
 from evergrid.changelog.reader import load_manifest
-from evergrid.changelog.reports import LeftOut, ReportReader
 from evergrid.config import load
 from evergrid.model.generation import ENGINE, Generation, State, TableTopic, Times
 from evergrid.orchestrator import registry

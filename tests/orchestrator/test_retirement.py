@@ -14,7 +14,7 @@ from tests.orchestrator.conftest import make_registry
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.codec import Row
-from evergrid.changelog.names import system_topic, table_topic
+from evergrid.changelog.internal_topics import system_topic, table_topic
 from evergrid.changelog.reader import load_manifest, read_to_end
 from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config import load

@@ -19,7 +19,7 @@ from typing import Self, cast
 
 import msgspec
 
-from evergrid.client.asynchronous import AsyncClient, connect_async
+from evergrid.client.async_client import AsyncClient, connect_async
 from evergrid.testing.viewer import View, Viewer, never_blank, plain
 from tests.system.conftest import PATIENCE
 from tests.system.staged import TABLE, never_younger

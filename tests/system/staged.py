@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from evergrid.client.filters import query_of
-from evergrid.client.window import LiveWindow
+from evergrid.client.live_window import LiveWindow
 from evergrid.config import load
 from evergrid.testing.handwritten import HandwrittenPipeline
 from evergrid.testing.naive import NaiveTable

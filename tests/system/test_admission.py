@@ -25,13 +25,13 @@ from evergrid.broker.secret_files import write_secret
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.codec import Row
 from evergrid.changelog.reader import read_to_end
-from evergrid.cli.trials import Finding, Trials
+from evergrid.cli.connection_checks import ConnectionChecks, Finding
 from evergrid.config import load
 from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection, Kafka
+from evergrid.gateway.access.key_file import create_key
 from evergrid.kafka import topics
 from evergrid.kafka.cluster_probe import reach
-from evergrid.gateway.access.key_file import create_key
 from evergrid.kafka.sending import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.model.errors import LinkError
@@ -503,11 +503,11 @@ def test_check_goes_step_by_step_with_each_client(house: SecuredBroker, tmp_path
     denied = f": authorization failed for user {PIPELINE}. Ask the cluster's administrator"
     making = Right("control-checked", (Operation.CREATE,))
     revoke(administration, SCRAM.principal(PIPELINE), [making])
-    _, _, _, _, tried, *_ = Trials(load(here, {}), None).findings()
+    _, _, _, _, tried, *_ = ConnectionChecks(load(here, {}), None).findings()
     assert f"could not create topic control-checked{denied}" in tried.text
 
     topics.create(administration, [NewTopicSpec("control-checked", 1)])
-    _, _, _, _, tried, *_ = Trials(load(here, {}), None).findings()
+    _, _, _, _, tried, *_ = ConnectionChecks(load(here, {}), None).findings()
     assert tried == Finding(True, "Control topic control-checked: seen (1 partition), readable")
     reading = [Right(name, (Operation.READ,)) for name in ("users-checked", "control-checked")]
     writing = Right("eg-checked.", (Operation.WRITE,), prefixed=True)
@@ -528,7 +528,7 @@ def test_check_goes_step_by_step_with_each_client(house: SecuredBroker, tmp_path
     python, java = checked(here)
     write_secret(password, right)
     for line, client in ((python, "Python"), (java, "Java")):
-        assert line.startswith(f"✗ {client} client: TLS agreed, and no further. Kafka connection")
+        assert line.startswith(f"✗ {client} client: TLS agreed, then failed. Kafka connection")
         assert NO_LOGIN.format(PIPELINE) in line
 
 

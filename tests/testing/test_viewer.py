@@ -12,8 +12,8 @@ import pytest
 from tests.client.people import person
 
 from evergrid.client import Live, LiveWindow
-from evergrid.client.picture import Picture
-from evergrid.client.window import Standing, live_window
+from evergrid.client.live_window import WindowStatus, live_window
+from evergrid.client.window_rows import WindowRows
 from evergrid.config import load
 from evergrid.protocol.frames import Header, Kind
 from evergrid.testing.gateway import LocalGateway
@@ -71,8 +71,8 @@ def test_an_error_is_complained_about(gateway: LocalGateway) -> None:
 
 def state(sequence: int, live: Live = Live.LIVE, second: int = 0) -> LiveWindow:
     header = Header(Kind.FULL, sequence, 0, 1, 1, 0, 1_767_225_600_000_000 + second, 1)
-    picture = Picture(pa.table({"_id": ["0:1"]}), (), header)
-    return live_window(TABLE, picture, Standing(live, "", 1))
+    picture = WindowRows(pa.table({"_id": ["0:1"]}), (), header)
+    return live_window(TABLE, picture, WindowStatus(live, "", 1))
 
 
 @pytest.mark.parametrize(

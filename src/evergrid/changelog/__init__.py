@@ -1,1 +1,1 @@
-"""The one door between the Spark half and the gateway half: topics, manifest, changes."""
+"""The interface between pipeline and gateway: Evergrid's own topics and what is in them."""

@@ -1,6 +1,6 @@
-"""Changes as bytes, for whoever reads a changelog row by row.
+"""Decodes the changes of a changelog, row by row.
 
-The Spark side that writes them is `evergrid.pipeline.changes`.
+The Spark side that encodes them is `evergrid.pipeline.changes`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Row = Mapping[str, Value]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One upsert of a row id, or its deletion when there is no row."""
+    """The upsert of a row, or its deletion when `row` is None."""
 
     row_id: str
     row: Row | None
@@ -27,21 +27,21 @@ _rows = msgspec.json.Decoder(dict[str, Value])
 
 
 def decode(key: bytes | None, value: bytes | None) -> Change:
-    """The change that a changelog's message carries."""
+    """The change in a message of a changelog."""
     if key is None:
-        raise BrokenPromise("a changelog holds a message without a key")
+        raise BrokenPromise("changelog message without a key")
     return Change(key.decode(), None if value is None else _rows.decode(value))
 
 
 def is_older(row: Row, than: Row, table: Table) -> bool:
-    """Whether `row` was made with an older match than the row with the same id we have.
+    """Whether `row` has an older version than the row `than` with the same id.
 
-    A replay after a crash sends such rows; showing them would go back in time.
+    A replay after a crash sends such rows, which must not replace newer ones.
     """
     return _version(row, table) < _version(than, table)
 
 
 def _version(row: Row, table: Table) -> tuple[tuple[bool, int], ...]:
-    """Comparable, null lowest."""
+    """A key for comparison; null is lowest."""
     parts = [row.get(name) for name in table.version]
     return tuple((part is not None, int(part) if part is not None else 0) for part in parts)

@@ -1,9 +1,9 @@
-"""All tables at once, for whoever keeps them: their changelogs from the beginning, by batch.
+"""Reads the changelogs of all tables from their beginning, in batches.
 
-A feed reads the manifest and the changelogs of the tables that are current, of those that
-belong to no generation, and of generations that are coming; and of the one before for as long
-as the current one is not read. It goes on through brokers that go and come, and starts anew
-where a topic is not the one it was.
+A feed reads the manifest and the changelogs of the current generation, of tables without
+generations and of generations in preparation; also those of the generation before, until the
+current one is read completely. It continues after broker outages, and starts again with a topic
+that was deleted and created again.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from evergrid.changelog.internal_topics import manifest_topic
 from evergrid.changelog.manifest import Manifest
-from evergrid.changelog.names import manifest_topic
 from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
@@ -26,14 +26,14 @@ from evergrid.model.source import Edge
 from evergrid.model.table import Table
 
 _SILENT_SECONDS = 2.0
-_LOOK_SECONDS = 10.0
+_PROBE_SECONDS = 10.0
 _ANSWER_SECONDS = 1.0
 _RETRY_SECONDS = 1.0
 
 
 class Key(msgspec.Struct, frozen=True, cache_hash=True):
-    """Which changelog: a later topic of the same name has another id, and one that is read by
-    another contract is another table."""
+    """Identifies a changelog: a topic that was created again has another id, and a topic that is
+    read with another schema is another table."""
 
     topic: str
     topic_id: str
@@ -41,10 +41,10 @@ class Key(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Followed(msgspec.Struct, frozen=True):
-    """One changelog that is read; generation 0 for tables that belong to none.
+    """A changelog that is read; generation 0 for tables without generations.
 
     Several generations may name it. It is read once, as the table of the current one if that
-    names it, and its number becomes another at a switch while its key stays.
+    names it; at a switch its generation changes and its key stays.
     """
 
     key: Key
@@ -53,14 +53,14 @@ class Followed(msgspec.Struct, frozen=True):
 
 
 class Arrivals(msgspec.Struct, frozen=True):
-    """What came for one changelog, in its order."""
+    """New records of one changelog, in their order."""
 
     key: Key
     records: Sequence[Record]
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """Changes read, of those that were there when reading began or it became ready."""
+    """How many of the changes were read that existed when reading began or it became ready."""
 
     done: int
     total: int
@@ -71,7 +71,7 @@ class Reached(msgspec.Struct, frozen=True):
 
 
 class News(msgspec.Struct, frozen=True):
-    """What one look gave. `down` says why nothing can be read now; empty when all is well."""
+    """The result of one read. `down` says why nothing can be read now; empty if all is well."""
 
     arrivals: Sequence[Arrivals]
     followed: Sequence[Followed]
@@ -81,12 +81,12 @@ class News(msgspec.Struct, frozen=True):
 
 
 class Feed:
-    """Reads what the manifest names, and says how far each changelog is."""
+    """Reads the changelogs that the manifest names, and knows its progress in each."""
 
     def __init__(
         self, connection: Connection, prefix: str, say: Callable[[str], None] = clients.LOG.warning
     ) -> None:
-        """`say` is told what keeps rotated secrets from being used."""
+        """`say` reports problems with rotated secrets."""
         self._connection = connection
         self._manifest_topic = manifest_topic(prefix)
         self._probe = ClusterProbe(connection)
@@ -97,25 +97,25 @@ class Feed:
         self._next: dict[str, dict[int, int]] = {}
         self._goals: dict[Key, dict[int, int]] = {}
         self._down = ""
-        self._heard_at = self._looked_at = time.monotonic()
-        self._missed = 0  # looks in a row that nobody answered
+        self._received_at = self._probed_at = time.monotonic()
+        self._failed_probes = 0  # in a row
         self._manifest = Manifest()
-        self._whole: int | None = None  # the last current generation of which all was read
+        self._complete: int | None = None  # the last current generation that was read completely
 
     def read(self, seconds: float) -> News:
-        """What has come, waiting about `seconds` for the first; a broker away is no error."""
+        """New records, waiting about `seconds` for the first; an outage is reported in `down`."""
         arrivals: list[Arrivals] = []
         try:
             if self._reader is not None:
                 arrivals, news = self._take(self._reader.read(seconds))
-                # What follows asks the broker and may fail; what has come is handed on anyway.
+                # The following requests to the broker may fail; the records are returned anyway.
                 self._act_on(news)
-                self._listen(heard=bool(arrivals))
+                self._check_broker(received=bool(arrivals))
             elif not self._open():
                 time.sleep(seconds)
         except (LinkError, ConfigError) as error:
-            # Its settings were good when it was made: secrets that are being rotated may be bad
-            # for a moment.
+            # The settings were valid at the start; secrets may be invalid for a moment while they
+            # are rotated.
             self.close()
             self._down = error.sentence()
             time.sleep(min(seconds, _RETRY_SECONDS))
@@ -129,30 +129,30 @@ class Feed:
             self._reader = None
 
     def _open(self) -> bool:
-        """Read the manifest anew and follow what it names; False while there is none."""
+        """Read the manifest and follow the changelogs that it names; False if there is none."""
         self._renew()
         reached = self._probe.ask(_ANSWER_SECONDS)
         if reached is None:
             self._down = self._probe.reason()
             return False
         if self._cluster not in ("", reached.cluster_id):
-            # Another cluster under the same address: nothing that we know holds there.
+            # Another cluster at the same address: nothing known so far is valid there.
             self._followed.clear()
             self._next.clear()
         self._cluster = reached.cluster_id
         name = self._manifest_topic
-        # One that is there and may not be seen is a LinkError: then what we know still holds. One
-        # that is seen now was only just made, or shown to us.
+        # `describe` raises LinkError for a topic without permission; then the known state stays.
+        # It finds a topic that was created just now.
         if name not in reached.topics and name not in topics.describe(self._connection, [name]):
             self._down = ""
             self._manifest = Manifest()
             self._followed.clear()
             return False
-        # Taken before reading: what is written meanwhile is applied twice rather than never.
+        # Before reading, so that what is written meanwhile is applied twice rather than never.
         self._next[name] = topics.offsets(self._connection, name, Edge.LATEST)
         self._manifest = fold(Manifest(), read_to_end(self._connection, name))
         self._move()
-        self._down, self._missed = "", 0
+        self._down, self._failed_probes = "", 0
         return True
 
     def _reached(self, key: Key) -> Reached:
@@ -161,7 +161,7 @@ class Feed:
         return Reached(done, sum(goals.values()))
 
     def _take(self, records: Sequence[Record]) -> tuple[list[Arrivals], list[Record]]:
-        """Sort what was read: changes to hand on, manifest records to act on."""
+        """Split records into changes by changelog and manifest records."""
         by_topic: dict[str, list[Record]] = {}
         for record in records:
             self._next[record.topic][record.partition] = record.offset + 1
@@ -172,36 +172,36 @@ class Feed:
         return arrivals, news
 
     def _act_on(self, news: list[Record]) -> None:
-        one_can_go = self._has_become_whole() and self._follows_too_much()
+        one_can_go = self._has_become_complete() and self._follows_too_much()
         before, self._manifest = self._manifest, fold(self._manifest, [news])
         if one_can_go or not self._manifest.same_tables(before):
             self._move()
 
-    def _has_become_whole(self) -> bool:
-        """Whether the last of the current generation has just been read."""
+    def _has_become_complete(self) -> bool:
+        """Whether the current generation has just been read completely."""
         current = self._manifest.current_generation
-        if current is None or current.number == self._whole:
+        if current is None or current.number == self._complete:
             return False
-        # Also those that are not there yet: of its tables, the shared ones are complete at once.
+        # Tables whose topic does not exist yet count too: shared ones are complete at once.
         for target in current.tables.values():
             followed = self._followed.get(target.topic)
             if followed is None or not self._reached(followed.key).complete:
                 return False
-        self._whole = current.number
+        self._complete = current.number
         return True
 
     def _follows_too_much(self) -> bool:
         return bool(self._followed.keys() - self._wanted().keys())
 
     def _take_ends(self) -> None:
-        """Where the last messages were compacted away, the end is further than what was read."""
+        """Advance to the end of partitions whose last messages were compacted away."""
         assert self._reader is not None
         for (topic, partition), offset in self._reader.positions().items():
             place = self._next[topic]
             place[partition] = max(place.get(partition, 0), offset)
 
     def _move(self) -> None:
-        """Follow what the manifest names now; a new reader if that is something else."""
+        """Follow the changelogs that the manifest names; with a new reader if they changed."""
         wanted = self._wanted()
         there = topics.describe(self._connection, list(wanted))
         before = self._followed
@@ -209,12 +209,12 @@ class Feed:
             topic: Followed(Key(topic, found.topic_id, wanted[topic][0].table), *wanted[topic])
             for topic, found in there.items()
         }
-        # Nothing is changed before the broker has answered all: it may go away in the middle.
+        # Change nothing before all requests were answered: the broker may fail between them.
         goals = {}
         for topic, followed in list(coming.items()):
             try:
                 goals[followed.key] = self._goal(followed)
-            except topics.MissingTopic:  # it went just now
+            except topics.MissingTopic:  # deleted just now
                 del coming[topic]
         for topic, followed in coming.items():
             if before.get(topic) is None or before[topic].key != followed.key:
@@ -225,7 +225,7 @@ class Feed:
             self._read_from_here()
 
     def _goal(self, followed: Followed) -> dict[int, int]:
-        """Everything that is there now, and at least what was there when it became ready."""
+        """The current end offsets, or those of when it became ready if they are later."""
         goal = self._goals.get(followed.key)
         if goal is None:
             goal = topics.offsets(self._connection, followed.target.topic, Edge.LATEST)
@@ -242,64 +242,65 @@ class Feed:
         self.close()
         self._reader = reader
 
-    def _listen(self, heard: bool) -> None:
-        """Ask now and then, and soon in silence, whether broker and topics are still there."""
+    def _check_broker(self, received: bool) -> None:
+        """Probe broker and topics now and then, and sooner if no records come."""
         self._renew()
         now = time.monotonic()
-        if heard:
-            self._heard_at = now
-            self._down, self._missed = "", 0
-        looked = now - self._looked_at
-        if looked < (_LOOK_SECONDS if now - self._heard_at < _SILENT_SECONDS else _SILENT_SECONDS):
+        if received:
+            self._received_at = now
+            self._down, self._failed_probes = "", 0
+        is_silent = now - self._received_at >= _SILENT_SECONDS
+        if now - self._probed_at < (_SILENT_SECONDS if is_silent else _PROBE_SECONDS):
             return
-        self._looked_at = now
+        self._probed_at = now
         reached = self._probe.ask(_ANSWER_SECONDS)
         if reached is None:
-            self._missed += 1
-            if not heard and self._missed > 1:  # one answer may be late, on a busy machine
+            self._failed_probes += 1
+            # One answer may be late on a busy machine.
+            if not received and self._failed_probes > 1:
                 self._down = self._probe.reason()
             return
-        self._down, self._missed = "", 0
+        self._down, self._failed_probes = "", 0
         if reached.cluster_id != self._cluster or self._manifest_topic not in reached.topics:
-            self.close()  # opened again with the next look
+            self.close()  # opened again by the next read
         elif not self._followed.keys() <= reached.topics or self._is_waiting(reached.topics):
-            # The client itself may stay silent about a topic that was deleted.
+            # The consumer may not report a topic that was deleted.
             self._move()
 
     def _renew(self) -> None:
-        """Go on with secrets that were rotated; nothing is read twice or left out for it."""
+        """Use rotated secrets; no record is read twice or lost."""
         renewed = self._renewal.renew(self._clients)
         if renewed is not None:
             self._probe, reader = renewed
             self._replace(reader)
 
     def _clients(self) -> tuple[ClusterProbe, TopicReader | None]:
-        """Both anew, from where the reader is, if there is one."""
+        """New clients; the reader, if there is one, continues at its position."""
         probe = ClusterProbe(self._connection)
         if self._reader is None:
             return probe, None
         return probe, TopicReader(self._connection, self._next)
 
     def _is_waiting(self, there: frozenset[str]) -> bool:
-        """Whether a changelog that was missing is there now."""
+        """Whether a changelog that was missing exists now."""
         return bool((self._wanted().keys() - self._followed.keys()) & there)
 
     def _wanted(self) -> dict[str, tuple[TableTopic, int]]:
-        """The changelogs worth reading, by topic: with their generation, 0 for those of none.
+        """The changelogs to read, by topic, with their generation, 0 for tables without one.
 
-        A coming one's before anybody sees it; the one before, until nobody sees it any more.
-        Where several name the same changelog, the current one's word counts: what is on screens
-        must not wait for a coming one's ready offsets, nor change its number before the switch.
+        If several generations name the same changelog, the current one takes precedence: current
+        tables must not wait for the ready offsets of a generation in preparation, nor change
+        their number before the switch.
         """
         manifest = self._manifest
         wanted = {target.topic: (target, 0) for target in manifest.system.values()}
         for number in sorted(manifest.generations, key=lambda it: (it == manifest.current, it)):
             one = manifest.generations[number]
-            if number in (manifest.current, self._whole) or one.state in _COMING:
+            if number in (manifest.current, self._complete) or one.state in _IN_PREPARATION:
                 wanted |= {target.topic: (target, number) for target in one.tables.values()}
         return wanted
 
 
-# One that calls itself current is still coming until the manifest names it. It need not be a
-# newer one: people go back.
-_COMING = (State.PREPARING, State.READY, State.CURRENT)
+# A generation in state CURRENT is still in preparation until the manifest names it. It need not be
+# a newer one: a control message can go back.
+_IN_PREPARATION = (State.PREPARING, State.READY, State.CURRENT)

@@ -1,14 +1,14 @@
 """The manifest: which generations exist, what they are made of, and which is current.
 
 A compacted topic with one partition. Keys: ``generation:N`` for each generation,
-``current`` for the number that screens show, ``system`` for the tables that belong to no
-generation, ``pulse`` for the pipeline's sign of life, ``choices`` for what may be asked for,
+``current`` for the number of the current one, ``system`` for the tables without generations,
+``pulse`` for the pipeline's heartbeat, ``choices`` for what control messages may ask for,
 ``asked`` for what control messages have changed so far, ``numbered`` for the highest number that
-a generation ever had, ``gaps`` for what joined tables may lack. A null value under
-``generation:N`` says that it is gone.
+a generation ever had, ``gaps`` for rows that may be missing in joined tables. A null value under
+``generation:N`` removes that generation.
 
-Several generations may name the same changelog: a source's table goes on in the next generation
-if the source is the same. Its ready offsets may be later there.
+Several generations may name the same changelog: the next generation continues a source's table if
+the source is the same. Its ready offsets may be later there.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ _GENERATION = b"generation:"
 
 
 class Current(msgspec.Struct, frozen=True):
-    """The record that is the switch."""
+    """The record that switches to a generation."""
 
     generation: int
 
 
 class SystemTables(msgspec.Struct, frozen=True):
-    """Tables that belong to no generation, by name."""
+    """Tables without generations, by name."""
 
     tables: Mapping[str, TableTopic]
 
 
-OLD_SECONDS = 30.0  # what has not been brought up to date for so long is said to be old
+OLD_SECONDS = 30.0  # tables that were not updated for so long are stale
 
 
 class Behind(msgspec.Struct, frozen=True):
-    """Since when the tables lack something, in microseconds since the epoch, and a sentence.
+    """Since when tables are behind, in microseconds since the epoch, and why.
 
-    An empty sentence: they have everything, as far as the pipeline knows. `tables` are the names
-    of those that are behind; empty: all tables of the generation.
+    An empty `why`: they are up to date, as far as the pipeline knows. `tables` are the names of
+    those that are behind; empty: all tables of the generation.
     """
 
     since: int = 0
@@ -58,23 +58,23 @@ class Behind(msgspec.Struct, frozen=True):
     tables: tuple[str, ...] = ()
 
     def covers(self, table: str) -> bool:
-        """Whether this table of the generation lacks something."""
+        """Whether this table of the generation is behind."""
         return bool(self.why) and (not self.tables or table in self.tables)
 
 
 class Pulse(msgspec.Struct, frozen=True):
-    """Written every few seconds by a pipeline that runs; microseconds since the epoch."""
+    """The heartbeat that a running pipeline writes every few seconds; `at` in microseconds."""
 
     at: int
     behind: Behind = Behind()
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """Rows that a joined table may lack, and why.
+    """Rows that may be missing in a joined table, and why.
 
     reason     a `GapReason` value; a newer pipeline may have others
-    messages   how many messages were left out of the join so far
-    keys       join keys that are affected, as text: the newest, at most `MAX_GAP_KEYS`
+    messages   how many messages the join left out so far
+    keys       affected join keys, as text: the newest, at most `MAX_GAP_KEYS`
     since      when the first was left out, in microseconds since the epoch
     """
 
@@ -88,16 +88,16 @@ MAX_GAP_KEYS = 20
 
 
 class Gaps(msgspec.Struct, frozen=True):
-    """What is missing, by the changelog topic of the joined table."""
+    """Gaps by the changelog topic of the joined table."""
 
     topics: Mapping[str, tuple[Gap, ...]] = {}
 
 
 class Choices(msgspec.Struct, frozen=True):
-    """What a control message may ask for: existing topics, and the words to ask with.
+    """What control messages may ask for: existing topics, and the fields to name.
 
-    `topics` may be named for every source; `sources` and `joins` are in the words' order.
-    What is replaced is kept for `grace_seconds` at the most; None: for as long as there is room.
+    `topics` may be named for every source; `sources` and `joins` map names to fields. A replaced
+    generation is kept for at most `grace_seconds`; None: for as long as there is room.
     """
 
     topic: str = ""
@@ -108,7 +108,7 @@ class Choices(msgspec.Struct, frozen=True):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What the control messages before `next` have changed, of the topic with this id."""
+    """What control messages before the offsets `next` have changed, for the topic with this id."""
 
     topic_id: str = ""
     next: Mapping[int, int] = {}
@@ -121,13 +121,13 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Numbered(msgspec.Struct, frozen=True):
-    """No number is used twice, whatever became of its generation."""
+    """The highest number that was used; no number is used twice."""
 
     highest: int
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """All records put together."""
+    """All records combined."""
 
     generations: Mapping[int, Generation] = {}
     current: int | None = None
@@ -144,12 +144,12 @@ class Manifest(msgspec.Struct, frozen=True):
         return None if self.current is None else self.generations.get(self.current)
 
     def tables(self) -> Mapping[str, TableTopic]:
-        """Every table a screen can ask for now, by name."""
+        """All tables that clients can read now, by name."""
         generation = self.current_generation
         return {**self.system, **(generation.tables if generation else {})}
 
     def same_tables(self, other: Manifest) -> bool:
-        """Whether the same changelogs are to be read, up to the same ends."""
+        """Whether readers must read the same changelogs, up to the same ends."""
         return (
             self.current == other.current
             and self.system == other.system
@@ -208,7 +208,7 @@ def encode_gaps(gaps: Gaps) -> tuple[bytes, bytes]:
 
 
 def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
-    """The manifest after one more record; an unknown key is a newer version's and is kept out."""
+    """The manifest after one more record; unknown keys, of newer versions, are ignored."""
     if key == _CURRENT and value is not None:
         return msgspec.structs.replace(manifest, current=_currents.decode(value).generation)
     if key == _SYSTEM and value is not None:

@@ -1,4 +1,4 @@
-"""Reading Evergrid's own topics from their beginning, in batches, for ever or up to now."""
+"""Reads Evergrid's own topics in batches, without an end or up to their current end."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from evergrid.changelog.internal_topics import manifest_topic
 from evergrid.changelog.manifest import Manifest, apply
-from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
 from evergrid.kafka.diagnosis import AccessError, Step, diagnose
@@ -28,7 +28,7 @@ _ANSWER_SECONDS = 5.0  # with the time that the client waits before it connects 
 
 
 class Record(msgspec.Struct, frozen=True):
-    """One message of an internal topic; with its headers where they were asked for."""
+    """One message of an internal topic; with its headers if the reader has `headers`."""
 
     topic: str
     partition: int
@@ -40,7 +40,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class TopicReader:
-    """Follows topics from given offsets; knows when it has reached where they ended."""
+    """Reads topics from given offsets, and knows its position in each partition."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class TopicReader:
     ) -> None:
         self._connection = connection
         self._headers = headers
-        # Compaction and retention may take the beginning while we read: then it is not there
-        # to be shown either. The mark of a partition's end comes even when its last
-        # messages were compacted away.
+        # Compaction and retention may delete the beginning while it is read; `_READ` continues at
+        # the earliest offset then. The end of a partition is reported even if its last messages
+        # were compacted away.
         self._last_error = LastError()
         self._consumer: Consumer = clients.consumer(connection, error_cb=self._last_error, **_READ)
         self._next = {
@@ -69,12 +69,12 @@ class TopicReader:
         )
 
     def read(self, seconds: float = _POLL_SECONDS) -> list[Record]:
-        """What has arrived, at most a batch, waiting at most `seconds` for the first.
+        """New records, at most a batch, waiting at most `seconds` for the first.
 
-        LinkError when it cannot be read, or when we are not let in any more.
+        LinkError if reading fails, or if authentication or authorization fails.
         """
         records = []
-        # librdkafka would wait for a full batch: so wait for one message, then take the rest.
+        # librdkafka would wait for a full batch, so wait for one message and then take the rest.
         first = self._consumer.consume(1, timeout=seconds)
         for message in first + (self._consumer.consume(_BATCH, timeout=0) if first else []):
             error = message.error()
@@ -107,24 +107,27 @@ class TopicReader:
         self._consumer.close()
 
     def _listen(self) -> None:
-        """A client that is shut out tries on for ever and gives no message that would say so.
+        """Raise a reported authentication error if no broker answers.
 
-        What was heard may be of one broker among many, of a token that is not needed yet, or of one
-        that expired on its way; so it counts when nobody answers this client. For a broker that is
-        not there it waits.
+        A client whose authentication fails retries for ever and gives no message. The reported
+        error may be that of one broker of many, or of a token that is not needed yet: so it counts
+        only if no broker answers. For brokers that are down the reader waits.
         """
-        heard = self._last_error.error
-        if heard is None:
+        reported = self._last_error.error
+        if reported is None:
             return
         self._last_error.clear()
-        if heard.code() not in ACCESS_DENIED and diagnose(self._connection, heard.str()) is None:
+        if (
+            reported.code() not in ACCESS_DENIED
+            and diagnose(self._connection, reported.str()) is None
+        ):
             return
         topic = next(topic for topic, _ in self._next)
-        # A login that was broken off says nothing of why: the next one may well succeed.
-        chances = 2 if is_login_aborted(heard.str()) else 1
+        # A login that was interrupted gives no reason, and the next one may succeed.
+        chances = 2 if is_login_aborted(reported.str()) else 1
         if any(self._is_answered(topic) for _ in range(chances)):
             return
-        error = clients.link_error(self._connection, f"read topic {topic}", heard)
+        error = clients.link_error(self._connection, f"read topic {topic}", reported)
         if not (isinstance(error, AccessError) and error.step is Step.HOST):
             raise error
 
@@ -145,7 +148,7 @@ _PASSING = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._RES
 
 
 def read_to_end(connection: Connection, topic: str) -> Iterator[list[Record]]:
-    """All that a topic holds now, in batches."""
+    """All current records of a topic, in batches."""
     ends = topics.offsets(connection, topic, Edge.LATEST)
     reader = TopicReader(connection, {topic: topics.offsets(connection, topic, Edge.EARLIEST)})
     try:
@@ -155,8 +158,8 @@ def read_to_end(connection: Connection, topic: str) -> Iterator[list[Record]]:
 
 
 def read_up_to(reader: TopicReader, topic: str, ends: Mapping[int, int]) -> Iterator[list[Record]]:
-    """What a reader has still to read before these ends, in batches; LinkError when nothing comes
-    for long."""
+    """The records before these ends that the reader has not read yet, in batches; LinkError after
+    a minute without any."""
     deadline = time.monotonic() + _CATCH_UP_SECONDS
     while not reader.reached(topic, ends):
         batch = reader.read()
@@ -165,14 +168,14 @@ def read_up_to(reader: TopicReader, topic: str, ends: Mapping[int, int]) -> Iter
             yield batch
         elif time.monotonic() > deadline:
             raise LinkError(
-                f"nothing could be read for {_CATCH_UP_SECONDS:.0f} seconds",
+                f"read timed out after {_CATCH_UP_SECONDS:.0f} seconds",
                 where=f"topic {topic}",
-                remedy="Check the broker's log, and the right to read this topic.",
+                remedy="Check the broker's log, and the permission to read this topic.",
             )
 
 
 def load_manifest(connection: Connection, prefix: str) -> Manifest:
-    """The manifest as it is now; empty when there is none yet."""
+    """The current manifest; empty if there is none yet."""
     topic = manifest_topic(prefix)
     if topic not in topics.describe(connection, [topic]):
         return Manifest()
@@ -190,7 +193,7 @@ def fold(manifest: Manifest, batches: Iterable[list[Record]]) -> Manifest:
 def _record(message: Message, headers: bool) -> Record:
     topic, partition, offset = message.topic(), message.partition(), message.offset()
     if topic is None or partition is None or offset is None:
-        raise LinkError("a message came without its place", remedy="This is a client's fault.")
+        raise LinkError("Kafka message without topic, partition or offset")
     given = dict(message.headers() or ()) if headers else {}
     kept = {name: value for name, value in given.items() if isinstance(value, bytes)}
     return Record(

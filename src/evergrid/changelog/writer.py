@@ -1,4 +1,4 @@
-"""Writing Evergrid's own topics by hand: each record is on the broker's disk when this returns."""
+"""Writes single records to Evergrid's own topics, and waits for the acknowledgement of each."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from evergrid.changelog import manifest
 from evergrid.changelog.codec import Row
+from evergrid.changelog.internal_topics import manifest_topic
 from evergrid.changelog.manifest import Asked, Behind, Choices, Gaps
-from evergrid.changelog.names import manifest_topic
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.client_renewal import ClientRenewal
@@ -27,7 +27,7 @@ Pair = tuple[bytes, bytes | None]  # a record's key and value
 
 
 class RecordWriter:
-    """Writes single records; several threads may do so at once."""
+    """Writes records; safe to use from several threads."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -36,15 +36,15 @@ class RecordWriter:
         self._producer = self._new()
 
     def write(self, topic: str, *records: Pair) -> None:
-        """LinkError unless all are there within a bounded time."""
+        """LinkError unless the broker acknowledges all of them within a minute."""
         renewed = self._renewal.renew(self._new)
         if renewed is not None:
             self._producer = renewed
         failure = self._write(self._producer, topic, records)
         if failure is not None and failure.code() not in NO_ANSWER:
-            # The client may have given up for good, say because this user might write nowhere:
-            # only a new one can find out that he may again.
-            with contextlib.suppress(ConfigError, LinkError):  # or with the next record
+            # The client may have failed for good, for example after a permission was revoked:
+            # only a new one notices that it was granted again.
+            with contextlib.suppress(ConfigError, LinkError):  # retried with the next record
                 self._producer = self._new()
                 failure = self._write(self._producer, topic, records)
         if failure is not None:
@@ -53,11 +53,11 @@ class RecordWriter:
         self._last_error.clear()
 
     def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
-        """What kept one of these records from the broker; other threads wait for theirs."""
-        told: list[KafkaError | None] = []
+        """The first error of these records; None if all were acknowledged."""
+        errors: list[KafkaError | None] = []
 
         def delivered(error: KafkaError | None, _message: Message) -> None:
-            told.append(error)
+            errors.append(error)
 
         try:
             for key, value in records:
@@ -65,17 +65,17 @@ class RecordWriter:
             producer.flush(_WRITE_SECONDS)
         except KafkaException as error:
             return cast("KafkaError", error.args[0])
-        except BufferError:  # too many wait already
-            told.append(KafkaError(clients.TIMED_OUT))
-        failure = next((error for error in told if error is not None), None)
-        return failure or (KafkaError(clients.TIMED_OUT) if len(told) < len(records) else None)
+        except BufferError:  # the queue is full
+            errors.append(KafkaError(clients.TIMED_OUT))
+        failure = next((error for error in errors if error is not None), None)
+        return failure or (KafkaError(clients.TIMED_OUT) if len(errors) < len(records) else None)
 
     def _new(self) -> Producer:
         return clients.producer(self._connection, error_cb=self._last_error)
 
 
 class ManifestWriter:
-    """The one who may say what is current."""
+    """Writes the records of the manifest; only the pipeline uses it."""
 
     def __init__(self, writer: RecordWriter, prefix: str) -> None:
         self._topic = manifest_topic(prefix)
@@ -91,31 +91,31 @@ class ManifestWriter:
         self._write(*manifest.encode_system(tables))
 
     def pulse(self, at: int, behind: Behind) -> None:
-        """Say that the pipeline runs; `at` in microseconds since the epoch."""
+        """The heartbeat of the pipeline; `at` in microseconds since the epoch."""
         self._write(*manifest.encode_pulse(at, behind))
 
     def choices(self, choices: Choices) -> None:
-        """Say what control messages may ask for."""
+        """What control messages may ask for."""
         self._write(*manifest.encode_choices(choices))
 
     def asked(self, asked: Asked) -> None:
-        """Say what they have changed so far."""
+        """What control messages have changed so far."""
         self._write(*manifest.encode_asked(asked))
 
     def numbered(self, highest: int) -> None:
-        """Say which numbers have been used."""
+        """The highest generation number that was used."""
         self._write(*manifest.encode_numbered(highest))
 
     def gaps(self, gaps: Gaps) -> None:
-        """Say what joined tables may lack; all of them, since this replaces the record before.
+        """The gaps of all joined tables; this replaces the record before.
 
-        Every reader is told of each record, so write one when something changed, and no more
-        often than a heartbeat.
+        Every reader gets each record, so write one only after a change, and no more often than a
+        heartbeat.
         """
         self._write(*manifest.encode_gaps(gaps))
 
     def forget(self, number: int) -> None:
-        """Say that a generation is gone."""
+        """Remove a generation."""
         self._write(*manifest.encode_gone(number))
 
     def _write(self, key: bytes, value: bytes | None) -> None:
@@ -123,14 +123,14 @@ class ManifestWriter:
 
 
 class TableWriter:
-    """Writes rows of a table that belongs to no generation."""
+    """Writes rows of a table without generations."""
 
     def __init__(self, writer: RecordWriter, target: TableTopic) -> None:
         self._writer = writer
         self._target = target
 
     def put(self, *rows: Row) -> None:
-        """All of them at once, which takes hardly longer than one."""
+        """Write rows in one flush, which takes hardly longer than one row."""
         if rows:
             self._writer.write(self._target.topic, *map(self._pair, rows))
 

@@ -1,4 +1,4 @@
-"""The `evergrid` command: one file per subcommand, one for manners."""
+"""The `evergrid` command: one `*_command` module per subcommand."""
 
 from evergrid.cli.parser import main
 

@@ -1,18 +1,18 @@
 """The Python client: tables, snapshots and live windows of a gateway.
 
-`evergrid.connect` and `evergrid.connect_async` are the way in; docs/client.md shows it.
+Start with `evergrid.connect` or `evergrid.connect_async`; see docs/client.md.
 """
 
-from evergrid.client.asked import Asked
-from evergrid.client.asynchronous import AsyncClient, connect_async
-from evergrid.client.blocking import Changes, Client, Windows, connect
-from evergrid.client.changes import Change, ChangeKind
+from evergrid.client.async_client import AsyncClient, connect_async
+from evergrid.client.async_windows import AsyncChanges, AsyncWindows
+from evergrid.client.blocking_client import Changes, Client, Windows, connect
 from evergrid.client.errors import ClientError, Closed, Denied, Rejected, Unreachable
 from evergrid.client.filters import Condition, col
-from evergrid.client.patience import Patience
-from evergrid.client.table import TableDescription
-from evergrid.client.window import LiveWindow
-from evergrid.client.windows import AsyncChanges, AsyncWindows
+from evergrid.client.http_client import Asked
+from evergrid.client.live_window import LiveWindow
+from evergrid.client.table_description import TableDescription
+from evergrid.client.timeouts import Patience
+from evergrid.client.window_changes import Change, ChangeKind
 from evergrid.protocol.messages import Live
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Where a gateway is, and what to show at its door."""
+"""The address of a gateway, with the key and the TLS settings for it."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ class Address(msgspec.Struct, frozen=True):
         return {"Authorization": f"Bearer {self.key}"}
 
     def tls(self) -> ssl.SSLContext | bool:
-        """How to check the gateway's certificate: `ca`, or else what the system trusts."""
+        """How to verify the gateway's certificate: with `ca`, or else as the system does."""
         if self.scheme != "https":
             return True
         try:
             context = ssl.create_default_context(cafile=self.ca)
         except (OSError, ssl.SSLError) as error:
             raise ConfigError(
-                f"no certificates can be read from it ({error})",
+                f"certificate file cannot be read ({error})",
                 where=f"ca={self.ca}",
                 remedy="Name a PEM file with the authority that signed the gateway's certificate.",
             ) from None
         if self.ca is not None:
-            # Python wants more of an authority since 3.13 than those of companies often have.
+            # Since 3.13 Python requires more of an authority than many company authorities have.
             context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         return context
 
@@ -70,7 +70,7 @@ def address(
     ca: str | Path | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Address:
-    """The address of `url`, with the key given or the one of the environment."""
+    """The address for `url`, with `key` or the key in the environment."""
     parts = _parts(url)
     return Address(
         scheme=_SCHEMES[parts.scheme],
@@ -82,17 +82,17 @@ def address(
 
 
 def _parts(url: str) -> SplitResult:
-    # Errors name only scheme and host: whatever else is in a bad address may be a secret.
+    # Errors name only scheme and host, because the rest of a bad address may be a secret.
     try:
         parts = urlsplit(url.strip())
-        host, _ = parts.hostname, parts.port  # the port is only checked when asked for
+        host, _ = parts.hostname, parts.port  # reading the port checks it
     except ValueError:
-        raise ConfigError("the gateway's address is not one", remedy=_EXAMPLE) from None
+        raise ConfigError("invalid address of the gateway", remedy=_EXAMPLE) from None
     if parts.scheme not in _SCHEMES or not host:
-        raise ConfigError("the gateway's address has no scheme or no host", remedy=_EXAMPLE)
+        raise ConfigError("invalid address of the gateway: no scheme or no host", remedy=_EXAMPLE)
     if parts.username is not None or parts.query or parts.fragment:
         raise ConfigError(
-            "the gateway's address has more in it than scheme, host, port and path",
+            "invalid address of the gateway: more than scheme, host, port and path",
             where=f"{parts.scheme}://{host}",
             remedy="Pass the key as the second argument or in EVERGRID_KEY; addresses get logged.",
         )
@@ -108,7 +108,7 @@ def _key(key: str) -> str:
         )
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ConfigError(
-            "the key has characters that no key has",
+            "invalid key: it has characters that no key has",
             remedy="Pass exactly the line that `evergrid key create` printed.",
         )
     return key

@@ -1,14 +1,14 @@
-"""Every error the client raises on purpose, beside `ConfigError` for a bad address or no key.
+"""The errors of the client; a bad address or a missing key is a `ConfigError`.
 
     EvergridError
-    └── ClientError      has `retry`: whether the same call may work a little later
-        ├── Denied       the key is wrong, expired or may not do this
-        ├── Rejected     the gateway cannot answer what was asked; `code` says why
-        ├── Unreachable  nobody answers, or not in time
-        └── Closed       the client was closed before or while it was asked
+    └── ClientError      has `retry`: whether the same call may succeed later
+        ├── Denied       authentication failed, or the key has no right to this
+        ├── Rejected     the gateway rejected the request; `code` says why
+        ├── Unreachable  connection failed or timed out
+        └── Closed       the client was closed before or during the call
 
-`code` is the gateway's word (docs/protocol.md has the list). It is text and not an enum,
-because a newer gateway may know codes that this client does not.
+`code` is the gateway's error code (docs/protocol.md has the list). It is text and not an enum,
+because a newer gateway may have codes that this client does not know.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evergrid.protocol.codes import Code
 
 
 class ClientError(EvergridError):
-    """Something asked of a gateway was not to be had."""
+    """A request to a gateway failed."""
 
     def __init__(
         self, what: str, *, where: str = "", remedy: str = "", code: str = "", retry: bool = False
@@ -29,15 +29,15 @@ class ClientError(EvergridError):
 
 
 class Denied(ClientError):
-    """The key does not open this door."""
+    """Authentication failed, or the key has no right to this."""
 
 
 class Rejected(ClientError):
-    """The gateway understood and said no."""
+    """The gateway rejected the request."""
 
 
 class Unreachable(ClientError):
-    """No gateway answers at this address, or not any more."""
+    """The connection to the gateway failed, timed out or was lost."""
 
 
 class Closed(ClientError):
@@ -46,13 +46,13 @@ class Closed(ClientError):
 
 _KEY = "Pass the key that `evergrid key create` printed, or set EVERGRID_KEY to it."
 
-# Beyond what the gateway's own sentence says: what helps in Python.
+# Remedies in Python, in addition to the gateway's own message.
 _REMEDIES = {
     Code.BAD_KEY.value: _KEY,
     Code.NOT_LOGGED_IN.value: _KEY,
-    Code.NO_SUCH_TABLE.value: "`tables()` lists those there are.",
-    Code.UNKNOWN_COLUMN.value: "`table(name).columns` lists those there are.",
-    Code.UNSUPPORTED_PROTOCOL.value: "Install the client of the gateway's version.",
+    Code.NO_SUCH_TABLE.value: "`tables()` lists the tables.",
+    Code.UNKNOWN_COLUMN.value: "`table(name).columns` lists the columns.",
+    Code.UNSUPPORTED_PROTOCOL.value: "Install the version of the client that the gateway has.",
 }
 
 _DENIALS = {
@@ -60,7 +60,7 @@ _DENIALS = {
 }
 
 
-def told(code: str, message: str, *, retry: bool, where: str = "") -> ClientError:
-    """The error that a gateway's refusal becomes."""
+def gateway_error(code: str, message: str, *, retry: bool, where: str = "") -> ClientError:
+    """The error for a code and message of the gateway."""
     kind = Denied if code in _DENIALS else Rejected
     return kind(message, where=where, remedy=_REMEDIES.get(code, ""), code=code, retry=retry)

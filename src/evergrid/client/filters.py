@@ -1,4 +1,4 @@
-"""Filters and orders as people write them in Python, turned into those of the wire."""
+"""Filters and orders as written in Python, converted to those of the protocol."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Condition(msgspec.Struct, frozen=True):
 
     def __bool__(self) -> bool:
         # `a and b` would quietly mean `b`.
-        raise TypeError("a filter is neither true nor false: combine filters with & and |")
+        raise TypeError("a filter has no truth value: combine filters with & and |")
 
 
 def _parts(condition: Condition, kind: str) -> tuple[Filter, ...]:
-    """Its parts when it is of this kind already, so that long chains stay flat."""
+    """The parts of a condition of this kind, so that long chains stay flat."""
     parts: tuple[Filter, ...] | None = getattr(condition.filter, kind)
     return parts if parts is not None else (condition.filter,)
 
@@ -103,28 +103,30 @@ Columns = str | Sequence[str]
 
 
 def scalar(value: object) -> Scalar:
-    """A value as the wire writes it: decimals as text, moments as ISO 8601 in UTC."""
+    """A value as the protocol has it: decimals as text, times as ISO 8601 in UTC."""
     if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, datetime.datetime):
         if value.tzinfo is None:
-            raise ValueError(f"{value!r} has no zone: add tzinfo=datetime.timezone.utc or another")
+            raise ValueError(
+                f"{value!r} has no time zone: add tzinfo, for example datetime.timezone.utc"
+            )
         return value.astimezone(datetime.UTC).isoformat()
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value!r} cannot be compared with: it is no number")
+        raise ValueError(f"{value!r} cannot be used in a filter: it is not a finite number")
     if value is None or isinstance(value, str | int | float):
         return value
     raise TypeError(
-        f"{value!r} cannot be compared with: use text, a number, a decimal, true or false, "
-        "a datetime with a zone, or None"
+        f"{value!r} cannot be used in a filter: use str, int, float, Decimal, bool, None, or a "
+        "datetime with a time zone"
     )
 
 
 def filter_of(where: Where) -> Filter | None:
-    """The filter that `where` means.
+    """The filter for `where`.
 
-    A mapping is either the wire's own form or column → value: a list of values means any
-    of them, None means no value, and all columns must fit.
+    A mapping is either a filter of the protocol, or column → value, where all columns must match:
+    a list matches any of its values, and None matches null.
     """
     if where is None or isinstance(where, Filter):
         return where
@@ -132,15 +134,15 @@ def filter_of(where: Where) -> Filter | None:
         return where.filter
     if not isinstance(where, Mapping):
         raise TypeError(f"a filter is a mapping or made with col(), not {type(where).__name__}")
-    if _is_wire(where):
-        return _from_wire(where)
+    if _is_protocol_filter(where):
+        return _from_protocol(where)
     parts = tuple(_equals(name, value).filter for name, value in where.items())
     if len(parts) == 1:
         return parts[0]
     return Filter(all_of=parts) if parts else None
 
 
-def _is_wire(where: Mapping[str, object]) -> bool:
+def _is_protocol_filter(where: Mapping[str, object]) -> bool:
     return {"column", "op"} <= where.keys() or (
         len(where) == 1
         and all(isinstance(where.get(key), list | tuple) for key in where)
@@ -148,15 +150,15 @@ def _is_wire(where: Mapping[str, object]) -> bool:
     )
 
 
-def _from_wire(where: Mapping[str, object]) -> Filter:
+def _from_protocol(where: Mapping[str, object]) -> Filter:
     try:
         return msgspec.convert(_plain(where), Filter)
     except msgspec.ValidationError as error:
-        raise ValueError(f"not a filter: {error}") from None
+        raise ValueError(f"invalid filter: {error}") from None
 
 
 def _plain(value: object) -> object:
-    """Moments and decimals in a filter of the wire's form, as the wire writes them."""
+    """A filter of the protocol with its times and decimals as the protocol has them."""
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -171,7 +173,7 @@ def _equals(name: str, value: object) -> Condition:
 
 
 def order_of(order: Order | None) -> tuple[OrderBy, ...]:
-    """`"-ts,name"`: by ts, highest first, then by name. `name:first` puts rows without on top."""
+    """`"-ts,name"`: by ts, highest first, then by name. `name:first` puts nulls first."""
     if not order:
         return ()
     words = order.split(",") if isinstance(order, str) else order
@@ -182,7 +184,7 @@ def _order_by(word: str) -> OrderBy:
     name, colon, nulls = word.strip().partition(":")
     descending = name.startswith("-")
     if colon and nulls not in {place.value for place in Nulls}:
-        raise ValueError(f"{word!r} is no order: write name, -name, name:first or name:last")
+        raise ValueError(f"invalid order {word!r}: write name, -name, name:first or name:last")
     return OrderBy(name.removeprefix("-"), descending, Nulls(nulls) if colon else Nulls.LAST)
 
 
@@ -196,5 +198,5 @@ def columns_of(columns: Columns | None) -> tuple[str, ...]:
 def query_of(
     table: str, columns: Columns | None, where: Where, search: str, order: Order | None
 ) -> Query:
-    """The view that these words ask for."""
+    """The query for these arguments."""
     return Query(table, columns_of(columns), filter_of(where), search, order_of(order))

@@ -1,26 +1,25 @@
-"""One window that a program looks at, for as long as it looks. No I/O.
+"""One open window of a program. No I/O.
 
-It outlives connections: each gives it another number, so a late frame that was meant for an
-earlier one finds nobody.
+It outlives connections. Each connection gives it another number, so that a late frame for an
+earlier number is ignored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from evergrid.client.picture import Picture, painted
-from evergrid.client.window import LiveWindow, Standing, live_window
+from evergrid.client.live_window import LiveWindow, WindowStatus, live_window
+from evergrid.client.window_rows import WindowRows, apply_frame
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.protocol.frames import Frame
 from evergrid.protocol.messages import Live, Open, Resume
 from evergrid.views.query import Query, Window
 
-# A gateway that breaks its promise so often in a row will not keep it the next time.
-MAX_BREAKS = 3
+MAX_FRAME_ERRORS = 3  # in a row, before the window fails
 
 
 class Subscription:
-    """The newest state of a window, until somebody takes it."""
+    """The newest state of a window, for its reader to take."""
 
     def __init__(self, query: Query, window: Window, listener: Callable[[], None]) -> None:
         self.query = query
@@ -29,31 +28,31 @@ class Subscription:
         self.failure: EvergridError | None = None
         self.closed = False
         self._listener = listener
-        self._picture: Picture | None = None
+        self._rows: WindowRows | None = None
         self._instance = ""
         self._moved = False
-        self._breaks = 0
-        self._standing: Standing | None = None
-        self._own_words = False
-        self._held_back: Standing | None = None
+        self._frame_errors = 0
+        self._status: WindowStatus | None = None
+        self._status_is_own = False
+        self._pending_status: WindowStatus | None = None
         self._needs_frame = True
-        self._news = False
+        self._has_update = False
 
     @property
-    def over(self) -> bool:
+    def ended(self) -> bool:
         return self.closed or self.failure is not None
 
-    def opening(self, sub: int, instance: str) -> Open:
-        """The message that opens it under this number, from where an earlier one left off."""
+    def open_message(self, sub: int, instance: str) -> Open:
+        """The message that opens the window under this number, resuming if possible."""
         if self._instance != instance:
             self._instance = ""
         sequence = 0
-        if self._picture is not None and self._instance and not self._moved:
-            sequence = self._picture.sequence
+        if self._rows is not None and self._instance and not self._moved:
+            sequence = self._rows.sequence
         else:
             self._instance, self._moved = "", False
-        # Also where nothing is left to go on from: then it is known not to be a first question.
-        resume = None if self._picture is None else Resume(instance, sequence)
+        # Sequence 0 tells the gateway that the window was open before, without a state to resume.
+        resume = None if self._rows is None else Resume(instance, sequence)
         self._needs_frame = not sequence
         self.sub = sub
         return Open(
@@ -69,62 +68,62 @@ class Subscription:
         )
 
     def move(self, window: Window) -> None:
-        """From now on another slice. Its frames count on their own, and nothing in a frame
-        says which slice it is of, so what came before cannot be resumed from then."""
+        """Show another slice of the view. Its frames have their own sequence, and a frame does not
+        name its slice, so an earlier state cannot be resumed."""
         self.window = window
         self._moved = True
 
-    def paint(self, frame: Frame, instance: str) -> None:
-        """Take in a frame; BrokenPromise when it does not fit, and then nothing has changed."""
-        known = self._picture is not None and self._instance == instance
-        before = self._picture if known else None
+    def apply(self, frame: Frame, instance: str) -> None:
+        """Apply a frame; BrokenPromise, with nothing changed, if it does not fit."""
+        known = self._rows is not None and self._instance == instance
+        before = self._rows if known else None
         floor = before.sequence if before is not None and not self._moved else 0
-        self._picture = painted(before, frame, floor=floor)
+        self._rows = apply_frame(before, frame, floor=floor)
         self._instance = instance
-        self._breaks = 0
+        self._frame_errors = 0
         self._needs_frame = False
-        if self._held_back is not None:
-            self._stand(self._held_back, own_words=False)
-        elif self._standing is None or self._own_words:
-            self._stand(Standing(Live.LIVE, ""), own_words=False)
-        self._tell()
+        if self._pending_status is not None:
+            self._set_status(self._pending_status, own=False)
+        elif self._status is None or self._status_is_own:
+            self._set_status(WindowStatus(Live.LIVE, ""), own=False)
+        self._notify()
 
-    def broken(self, problem: BrokenPromise) -> bool:
-        """After a frame that did not fit: True when it is worth asking for the window anew."""
+    def frame_failed(self, problem: BrokenPromise) -> bool:
+        """A frame did not fit; True if the window is to be opened again."""
         self._instance = ""
-        self._breaks += 1
-        if self._breaks < MAX_BREAKS:
+        self._frame_errors += 1
+        if self._frame_errors < MAX_FRAME_ERRORS:
             return True
         self.fail(problem)
         return False
 
-    def told(self, standing: Standing) -> None:
-        """The gateway said how the window is.
+    def set_status(self, status: WindowStatus) -> None:
+        """Take the status that the gateway sent.
 
-        `live` is believed when there are rows that it is said of: those from before the table
-        was away, or of another gateway, must not pass for fresh until the new ones are here.
+        `live` takes effect with the next frame if the rows are those of an earlier connection, or
+        from before the table was away: they must not count as up to date.
         """
-        if standing.state in (Live.WAITING, Live.LOADING):
+        if status.state in (Live.WAITING, Live.LOADING):
             self._needs_frame = True
-        if standing.state is Live.LIVE and self._needs_frame:
-            self._held_back = standing
+        if status.state is Live.LIVE and self._needs_frame:
+            self._pending_status = status
         else:
-            self._stand(standing, own_words=False)
+            self._set_status(status, own=False)
 
-    def lost(self, message: str, since: int) -> None:
-        """There is no connection; rows that were stale before stay stale since then."""
+    def disconnected(self, message: str, since: int) -> None:
+        """The connection was lost; rows that were stale before keep the time of that."""
         self.sub = None
-        was = self._standing
+        was = self._status
         if was is not None and was.state is Live.STALE and was.since:
             since = min(was.since, since) if since else was.since
-        self._stand(Standing(Live.STALE, message, since), own_words=True)
+        self._set_status(WindowStatus(Live.STALE, message, since), own=True)
 
-    def _stand(self, standing: Standing, *, own_words: bool) -> None:
-        self._own_words = own_words
-        self._held_back = None
-        if standing != self._standing:
-            self._standing = standing
-            self._tell()
+    def _set_status(self, status: WindowStatus, *, own: bool) -> None:
+        self._status_is_own = own
+        self._pending_status = None
+        if status != self._status:
+            self._status = status
+            self._notify()
 
     def fail(self, error: EvergridError) -> None:
         self.failure = error
@@ -136,18 +135,18 @@ class Subscription:
         self.sub = None
         self._listener()
 
-    def _tell(self) -> None:
-        self._news = True
+    def _notify(self) -> None:
+        self._has_update = True
         self._listener()
 
-    def now(self) -> LiveWindow:
-        """The newest state, whether it was taken before or not."""
-        standing = self._standing or Standing(Live.LOADING, "not answered yet")
-        return live_window(self.query.table, self._picture, standing)
+    def newest(self) -> LiveWindow:
+        """The newest state, whether or not it was taken before."""
+        status = self._status or WindowStatus(Live.LOADING, "The gateway has not answered yet.")
+        return live_window(self.query.table, self._rows, status)
 
     def take(self) -> LiveWindow | None:
-        """The newest state, once."""
-        if not self._news:
+        """The newest state, if it was not taken before."""
+        if not self._has_update:
             return None
-        self._news = False
-        return self.now()
+        self._has_update = False
+        return self.newest()

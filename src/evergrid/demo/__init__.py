@@ -1,1 +1,1 @@
-"""Sample data, and the demo that shows it: everything made up, everything repeatable."""
+"""Sample data, and the services of `evergrid demo`."""

@@ -1,4 +1,4 @@
-"""Where the demo's threads put what they know, and the screen takes it from."""
+"""The state of the demo, which its threads write and the display reads."""
 
 from __future__ import annotations
 
@@ -6,203 +6,126 @@ import threading
 import time
 from collections.abc import Sequence
 
-from evergrid.changelog.codec import Row
-from evergrid.demo.arrivals import Arrival, Batch, Moved
-from evergrid.demo.meter import Meter
-from evergrid.demo.newest import NewestRows
-from evergrid.demo.view import View, Words
-from evergrid.model.generation import Generation, State
-from evergrid.model.join import Join
-from evergrid.model.table import Column, Role, Table
-from evergrid.orchestrator.registry import progress_text
+import msgspec
 
-_STALE_SECONDS = 4.0
-_MOST_STEPS = 40
+from evergrid.client import Live, TableDescription
+
+
+class BoardView(msgspec.Struct, frozen=True):
+    """The demo at one moment.
+
+    `status` says why it is not live, or what it waits for. `address` has the key in it; it is
+    empty while the gateway does not answer.
+    """
+
+    live: bool = False
+    status: str = ""
+    address: str = ""
+    broker: str = ""
+    generation: int = 0
+    tables: Sequence[TableDescription] = ()
 
 
 class Board:
-    """Safe to use from any thread. `focus` is the one of `tables` whose rows are shown."""
+    """Safe to use from any thread; shows `tables`, of which `quarantine` is one, in this order."""
 
-    def __init__(self, words: Words, tables: Sequence[str], focus: str, quarantine: str) -> None:
+    def __init__(self, tables: Sequence[str], quarantine: str) -> None:
         self._lock = threading.Lock()
-        self._words = words
-        self._tables = tables
-        self._focus = focus
+        self._names = tables
         self._quarantine = quarantine
-        self._meters: dict[str, Meter] = {}
-        self._newest: NewestRows | None = None
-        self._columns: Sequence[Column] = ()
-        self._steps: list[str] = []
-        self._broker = ""
-        self._gateway = ""
-        self._generation: Generation | None = None
-        self._bad = ""
-        self._trouble = ""
-        self._note = ""
+        self._new_lines: list[str] = []
+        self._step = ""
+        self._pipeline_problem = ""
         self._pipeline_since = float("inf")
-        self._last_live = 0.0
-        self._untold = 0
+        self._view = BoardView()
         self.live_since: float | None = None
         self.is_stopping = False
 
     def step(self, text: str) -> None:
-        """The next thing that is being done; a repetition is no news."""
+        """What the demo does now; the same text twice in a row counts once."""
         with self._lock:
-            if text and (not self._steps or self._steps[-1] != text):
-                self._add(text)
+            self._add(text)
 
-    def progress(self, generation: Generation | None) -> None:
-        """How far the preparation of a new generation is, in the place of the last step."""
-        if generation is None or generation.progress is None:
-            return
-        text = f"Generation {generation.number}: {progress_text(generation.progress)}"
+    def note(self, text: str) -> None:
+        """A line for people that is not about what the demo does now."""
         with self._lock:
-            last = self._steps[-1] if self._steps else ""
-            if last != text:
-                if last.split(":")[:2] == text.split(":")[:2]:
-                    self._steps.pop()
-                self._add(text)
+            self._new_lines.append(text)
 
-    def new_steps(self) -> list[str]:
-        """Steps that were not asked for yet."""
+    def take_lines(self) -> list[str]:
+        """Steps and notes that were not taken yet."""
         with self._lock:
-            new = self._steps[-self._untold :] if self._untold else []
-            self._untold = 0
-            return new
+            lines, self._new_lines = self._new_lines, []
+            return lines
 
     def stopping(self) -> None:
         with self._lock:
             self.is_stopping = True
             self._pipeline_since = float("inf")
-            self._trouble = self._note = ""
+            self._pipeline_problem = ""
             self._add("Stopping.")
+            self._change(live=False)
 
     def broker(self, address: str) -> None:
         with self._lock:
-            self._broker = address
-
-    def gateway(self, address: str) -> None:
-        """Where to open the tables; empty while nobody serves them."""
-        with self._lock:
-            if address and address != self._gateway:
-                self._add(f"The tables are served at {address}")
-            self._gateway = address
+            self._change(broker=address)
 
     def pipeline_started(self) -> None:
-        """From now on a change is a sign of life; those before were another process's."""
+        """Rows count as live if their messages were sent after this."""
         with self._lock:
             self._pipeline_since = time.time()
-            self._trouble = ""
+            self._pipeline_problem = ""
+            self._add("Starting the pipeline.")
+            self._change(live=False)
 
-    def pipeline_ended(self, trouble: str) -> None:
+    def pipeline_ended(self, problem: str) -> None:
         with self._lock:
             self._pipeline_since = float("inf")
-            self._trouble = trouble
+            self._pipeline_problem = problem
+            self._add(problem)
+            self._change(live=False)
 
-    def apply(self, batch: Batch) -> None:
-        """Take in what a feed of all the demo's tables has read."""
-        now = time.time()
+    def gateway_ended(self, problem: str) -> None:
         with self._lock:
-            self._note = batch.trouble
-            for moved in batch.moved:
-                self._move(moved)
-            for arrival in batch.arrivals:
-                meter = self._meters.get(arrival.table)
-                if meter is None:
-                    continue
-                meter.count(arrival, now)
-                if self._is_sign_of_life(arrival):
-                    self._last_live = now
-                    self.live_since = self.live_since or now
-                if arrival.table == self._focus and self._newest:
-                    self._newest.apply(arrival.change, now)
-                if arrival.table == self._quarantine and arrival.change.row:
-                    self._bad = _bad(arrival.change.row)
+            self._add(problem)
+            self._change(live=False, address="")
 
-    def view(self) -> View:
-        now = time.time()
+    def gateway_unreachable(self) -> None:
         with self._lock:
-            generation = self._generation
-            return View(
-                now=now,
-                words=self._words,
-                live=self._is_live(now),
-                broker=self._broker,
-                gateway=self._gateway,
-                generation=generation.number if generation else None,
-                join=_join_type(generation, self._focus),
-                steps=tuple(self._steps),
-                trouble=self._trouble or self._note,
-                tables=tuple(
-                    self._meters[name].view(now) for name in self._tables if name in self._meters
-                ),
-                bad=self._bad,
-                focus=self._focus,
-                columns=self._columns,
-                rows=self._newest.view(now) if self._newest else (),
-            )
+            self._change(live=False, address="")
+
+    def gateway_answered(self, address: str, tables: Sequence[TableDescription]) -> None:
+        """The gateway serves at `address`, and these are its tables now."""
+        by_name = {table.name: table for table in tables}
+        shown = [by_name[name] for name in self._names if name in by_name]
+        data = [table for table in shown if table.name != self._quarantine]
+        with self._lock:
+            if not self._view.address:
+                self._new_lines.append(f"The tables are served at {address}")
+            live = self._are_live(data)
+            if live and not self.live_since:
+                self.live_since = time.time()
+            generation = max((table.generation for table in data), default=0)
+            self._change(live=live, address=address, generation=generation, tables=tuple(shown))
+
+    def view(self) -> BoardView:
+        with self._lock:
+            return self._view
+
+    def _are_live(self, data: Sequence[TableDescription]) -> bool:
+        """Whether the pipeline that runs now keeps all tables up to date."""
+        if self._pipeline_problem or not all(table.state is Live.LIVE for table in data):
+            return False
+        since = self._pipeline_since * 1_000_000
+        return any(table.newest >= since for table in data)
+
+    def _change(self, **fields: object) -> None:
+        view = msgspec.structs.replace(self._view, **fields)
+        behind = [t.message for t in view.tables if t.state is not Live.LIVE and t.message]
+        status = self._pipeline_problem or (behind[0] if view.address and behind else self._step)
+        self._view = msgspec.structs.replace(view, status="" if view.live else status)
 
     def _add(self, step: str) -> None:
-        self._steps = [*self._steps, step][-_MOST_STEPS:]
-        self._untold = min(self._untold + 1, len(self._steps))
-
-    def _is_sign_of_life(self, arrival: Arrival) -> bool:
-        """Bad messages are shown before a generation is ready, so they are none."""
-        ours = arrival.written_ms / 1000 >= self._pipeline_since
-        return arrival.live and ours and arrival.table != self._quarantine
-
-    def _is_live(self, now: float) -> bool:
-        fresh = self._last_live >= self._pipeline_since
-        # A pause between two batches, or a slow generator, is no standstill.
-        patience = max(_STALE_SECONDS, 10 / self._words.rate)
-        return fresh and not self._trouble and now - self._last_live < patience
-
-    def _move(self, moved: Moved) -> None:
-        """A table begins anew, as that of another generation."""
-        table = moved.table
-        if table.name not in self._tables:
-            return  # what the pipeline writes about itself is on the page
-        self._meters[table.name] = Meter(table)
-        if moved.generation is not None:
-            self._generation = moved.generation
-        if table.name == self._focus:
-            self._newest = NewestRows(table)
-            self._columns = shown_columns(table, moved.generation)
-
-
-def preparing(generations: Sequence[Generation], since: float) -> Generation | None:
-    """The generation that is being prepared by a pipeline started at `since`, if any."""
-    found = [
-        generation
-        for generation in generations
-        if generation.state is State.PREPARING and generation.times.created >= since * 1_000_000
-    ]
-    return found[-1] if found else None
-
-
-def _bad(row: Row) -> str:
-    return f"{row.get('topic')}: {row.get('reason')}"
-
-
-def _join_of(generation: Generation | None, table: str) -> Join | None:
-    joins = generation.joins.values() if generation else ()
-    return next((join for join in joins if join.table == table), None)
-
-
-def _join_type(generation: Generation | None, table: str) -> str:
-    join = _join_of(generation, table)
-    return str(join.type.value) if join else ""
-
-
-def shown_columns(table: Table, generation: Generation | None) -> tuple[Column, ...]:
-    """The time and the data; not the other side's key, which repeats the driving side's."""
-    join = _join_of(generation, table.name)
-    other = join.driving.other if join else None
-    repeated = {
-        column.name
-        for column in (join.columns if join else ())
-        if join and column.side is other and column.field == join.key_of(column.side)
-    }
-    times = [column for column in table.columns if column.role is Role.TIME]
-    data = [column for column in table.columns if column.role is Role.DATA]
-    return (*times, *(column for column in data if column.name not in repeated))
+        if step and step != self._step:
+            self._step = step
+            self._new_lines.append(step)
+            self._change()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from aiohttp import web
 
-from evergrid.changelog.control import LARGEST_BYTES
+from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.config.settings import Gateway
 from evergrid.gateway.access.access_key import KeyFinder
 from evergrid.gateway.access.auth_middleware import REST, AuthMiddleware, Handler, Log

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from evergrid.changelog.control import BY_HEADER
+from evergrid.changelog.control_message import BY_HEADER
+from evergrid.changelog.internal_topics import control_spec
 from evergrid.changelog.manifest import Asked
-from evergrid.changelog.names import control_spec
 from evergrid.changelog.reader import Record, TopicReader, read_up_to
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics

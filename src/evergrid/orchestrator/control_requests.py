@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from evergrid.changelog.codec import Row
-from evergrid.changelog.control import read_request, why_not_allowed
+from evergrid.changelog.control_message import read_request, why_not_allowed
 from evergrid.changelog.manifest import Asked, Choices
 from evergrid.changelog.writer import TableWriter
 from evergrid.config.requested_settings import requested_settings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
+from evergrid.changelog.internal_topics import generation_of
 from evergrid.changelog.manifest import Manifest
-from evergrid.changelog.names import generation_of
 from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.generation import ENGINE, Generation, State

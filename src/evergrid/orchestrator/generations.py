@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from evergrid.changelog.manifest import Manifest
-from evergrid.changelog.names import (
+from evergrid.changelog.internal_topics import (
     changelog_spec,
     manifest_spec,
     signal_specs,
     system_topic,
     table_topic,
 )
+from evergrid.changelog.manifest import Manifest
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo, TopicWatch

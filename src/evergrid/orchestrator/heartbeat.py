@@ -9,8 +9,8 @@ import logging
 import time
 from collections.abc import Callable
 
+from evergrid.changelog.internal_topics import ticks_topic
 from evergrid.changelog.manifest import Behind
-from evergrid.changelog.names import ticks_topic
 from evergrid.changelog.writer import ManifestWriter
 from evergrid.config.settings import Connection
 from evergrid.kafka.sending import Sender

@@ -21,9 +21,9 @@ from typing import NoReturn
 import msgspec
 
 from evergrid.broker.jars import Jars
+from evergrid.changelog.join_reports import ReportReader
 from evergrid.changelog.manifest import Behind
 from evergrid.changelog.reader import load_manifest
-from evergrid.changelog.reports import ReportReader
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics

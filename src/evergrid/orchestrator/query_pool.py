@@ -12,8 +12,8 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from evergrid.changelog.names import manifest_topic
-from evergrid.changelog.reports import ReportReader
+from evergrid.changelog.internal_topics import manifest_topic
+from evergrid.changelog.join_reports import ReportReader
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import Edges, TopicWatch

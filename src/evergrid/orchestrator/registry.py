@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from evergrid.changelog.codec import Row
+from evergrid.changelog.join_reports import LeftOut, ReportReader
 from evergrid.changelog.manifest import MAX_GAP_KEYS, Asked, Choices, Gap, Gaps, Manifest
-from evergrid.changelog.reports import LeftOut, ReportReader
 from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config.settings import Settings
 from evergrid.model.control import topic_words, type_words

@@ -14,7 +14,7 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from evergrid.changelog.names import (
+from evergrid.changelog.internal_topics import (
     largest_change,
     reports_topic,
     system_topic,

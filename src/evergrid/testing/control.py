@@ -6,7 +6,7 @@ import threading
 
 import msgspec
 
-from evergrid.changelog.asking import ControlTopic
+from evergrid.changelog.control_topic import ControlTopic
 from evergrid.changelog.manifest import Manifest
 from evergrid.config import load
 from evergrid.config.settings import Settings

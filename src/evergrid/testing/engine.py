@@ -11,7 +11,7 @@ from typing import TypeAlias
 import msgspec
 import pyarrow as pa
 
-from evergrid.changelog.batches import RowReader
+from evergrid.changelog.arrow_reader import RowReader
 from evergrid.changelog.manifest import Gap, Manifest
 from evergrid.gateway.engine.deliveries import Deliver, SubscriberId
 from evergrid.gateway.engine.export import Export

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from evergrid.changelog.codec import Row
-from evergrid.changelog.manifest import Behind, Choices, Gap, Gaps
-from evergrid.changelog.names import (
+from evergrid.changelog.internal_topics import (
     changelog_spec,
     control_spec,
     manifest_spec,
     system_topic,
     table_topic,
 )
+from evergrid.changelog.manifest import Behind, Choices, Gap, Gaps
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics

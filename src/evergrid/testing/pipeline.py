@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from evergrid.changelog.control import read_request
+from evergrid.changelog.control_message import read_request
 from evergrid.changelog.manifest import Choices
 from evergrid.config import load
 from evergrid.config.requested_settings import requested_settings

@@ -22,12 +22,12 @@ from typing import Self, TypedDict, Unpack
 import msgspec
 import pyarrow as pa
 
-from evergrid.client.asynchronous import AsyncClient, connect_async
-from evergrid.client.background import Background
+from evergrid.client.async_client import AsyncClient, connect_async
+from evergrid.client.async_windows import AsyncWindows
 from evergrid.client.filters import Columns, Order, Where
-from evergrid.client.patience import Patience
-from evergrid.client.window import LiveWindow
-from evergrid.client.windows import AsyncWindows
+from evergrid.client.live_window import LiveWindow
+from evergrid.client.loop_thread import LoopThread
+from evergrid.client.timeouts import Patience
 from evergrid.model.errors import EvergridError
 from evergrid.protocol.messages import Live
 
@@ -150,7 +150,7 @@ class Audience:
         self._url = url
         self._key = key
         self._patience = patience
-        self._background = Background()
+        self._background = LoopThread()
         self._clients: list[AsyncClient] = []
         self._watching: list[asyncio.Task[None]] = []
         self.viewers: list[Viewer] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.changelog.asking import ControlTopic
+from evergrid.changelog.control_topic import ControlTopic
 from evergrid.changelog.manifest import Choices
 from evergrid.config.settings import Settings
 from evergrid.protocol.codes import Code

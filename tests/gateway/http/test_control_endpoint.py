@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.changelog.control import LARGEST_BYTES
+from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.gateway.access.access_key import PREFIX
 from evergrid.protocol.codes import Code
 from evergrid.testing.control import Handed

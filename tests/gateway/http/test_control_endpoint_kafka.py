@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import TopicPartition
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.changelog.control import BY_HEADER
+from evergrid.changelog.control_message import BY_HEADER
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import clients, topics

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 import pyarrow as pa
 
-from evergrid.changelog.batches import RowReader
+from evergrid.changelog.arrow_reader import RowReader
 from evergrid.changelog.feed import Arrivals, Feed, Followed, Key, News, Reached
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.reader import Record

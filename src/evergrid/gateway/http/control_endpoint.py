@@ -18,9 +18,8 @@ from typing import Protocol
 import msgspec
 from aiohttp import hdrs, web
 
-from evergrid.changelog.control import LARGEST_BYTES
+from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.changelog.manifest import Manifest
-from evergrid.changelog.text import printable
 from evergrid.gateway.access.access_key import PREFIX, AccessKey
 from evergrid.gateway.access.auth_middleware import Log, proven_key
 from evergrid.gateway.access.json_response import JSON, json_response
@@ -32,6 +31,7 @@ from evergrid.kafka.sending import Sent
 from evergrid.model.control import Request
 from evergrid.model.errors import DataError, EvergridError
 from evergrid.model.join import JoinType
+from evergrid.model.printable import printable
 from evergrid.protocol.codes import Code
 
 PER_SECOND = 5.0  # of one key; twice as many at once after a pause

@@ -1,0 +1,103 @@
+"""Reads batches of changelog rows into Arrow columns, without a Python object per value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+
+from evergrid.changelog.codec import decode
+from evergrid.model.errors import BrokenPromise
+from evergrid.model.table import Table
+from evergrid.model.types import FieldType, Kind
+
+# The types in the JSON: times are microseconds, decimals are text.
+_JSON_TYPES = {
+    Kind.TEXT: pa.string(),
+    Kind.INTEGER: pa.int64(),
+    Kind.FLOAT: pa.float64(),
+    Kind.DECIMAL: pa.string(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.TIMESTAMP: pa.int64(),
+}
+
+
+class RowReader:
+    """Reads the rows of one table; values that do not fit its schema are left out."""
+
+    def __init__(self, table: Table) -> None:
+        self._columns = table.columns
+        self._needed = {*table.row_id, *table.order}
+        schema = pa.schema([(c.name, _JSON_TYPES[c.type.kind]) for c in table.columns])
+        self._parsing = pyarrow.json.ParseOptions(
+            explicit_schema=schema, unexpected_field_behavior="ignore"
+        )
+
+    def read(self, values: Sequence[bytes]) -> tuple[pa.RecordBatch, list[int]]:
+        """The rows, and the positions of invalid values."""
+        try:
+            return self._parsed(values), []
+        except pa.ArrowInvalid:
+            return self._without_invalid(values)
+
+    def _without_invalid(self, values: Sequence[bytes]) -> tuple[pa.RecordBatch, list[int]]:
+        """Parses the values one by one to find the invalid ones."""
+        bad = [i for i, value in enumerate(values) if not self._is_valid(value)]
+        skip = set(bad)
+        good = [value for i, value in enumerate(values) if i not in skip]
+        return self._parsed(good), bad
+
+    def _is_valid(self, value: bytes) -> bool:
+        try:
+            decode(b"", value)
+            self._parsed([value])
+        except (pa.ArrowInvalid, msgspec.MsgspecError, BrokenPromise, UnicodeDecodeError):
+            return False
+        return True
+
+    def _parsed(self, values: Sequence[bytes]) -> pa.RecordBatch:
+        lines = b"\n".join(values) or b"{}"
+        # Count the line ends between a closing and an opening brace, so that one value cannot
+        # count as two, nor two as one.
+        if lines.count(b"}\n{") != max(len(values), 1) - 1 or not _is_braced(lines):
+            raise pa.ArrowInvalid("a value is not one JSON object")
+        options = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+        read = pyarrow.json.read_json(pa.BufferReader(lines), options, self._parsing)
+        if len(read) != max(len(values), 1):
+            raise pa.ArrowInvalid("a value is not one JSON object")
+        arrays = [
+            _typed(read.column(column.name).combine_chunks(), column.type)
+            for column in self._columns
+        ]
+        batch = pa.RecordBatch.from_arrays(arrays, [column.name for column in self._columns])
+        if not values:
+            return batch.slice(0, 0)
+        self._check(batch)
+        return batch
+
+    def _check(self, batch: pa.RecordBatch) -> None:
+        """ArrowInvalid for values that the JSON parser accepts and a table cannot have."""
+        batch.validate(full=True)  # texts are UTF-8
+        for name in self._needed:
+            if batch.column(name).null_count:
+                raise pa.ArrowInvalid(f"a row without {name}")
+        for column in batch.columns:
+            if pa.types.is_floating(column.type) and _any_infinite(column):
+                raise pa.ArrowInvalid("a number that is not finite")
+
+
+def _is_braced(lines: bytes) -> bool:
+    return lines.startswith(b"{") and lines.endswith(b"}")
+
+
+def _any_infinite(numbers: pa.Array) -> bool:
+    return bool(pc.any(pc.invert(pc.is_finite(numbers))).as_py())
+
+
+def _typed(array: pa.Array, field: FieldType) -> pa.Array:
+    if field.kind is Kind.DECIMAL:
+        return array.cast(pa.decimal128(field.precision, field.scale))
+    return array

@@ -1,0 +1,68 @@
+"""What the machine must have before the pipeline starts: Java, disk and memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from evergrid.config.settings import Settings
+from evergrid.model.errors import ConfigError
+from evergrid.process.java import java_command
+
+_MIN_DISK = 1024**3
+_BESIDE_SPARK = 512 * 1024**2  # Python, and what Java needs beyond its heap
+_UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+
+
+def check_machine(settings: Settings) -> None:
+    """ConfigError if Java is missing, or disk or memory are not enough."""
+    java_command()
+    check_disk(settings.data_dir)
+    check_memory(settings)
+
+
+def check_disk(directory: Path) -> None:
+    """ConfigError if the disk of `directory` is almost full."""
+    free = shutil.disk_usage(directory).free
+    if free < _MIN_DISK:
+        raise ConfigError(
+            f"not enough disk space: {_megabytes(free)} free, {_megabytes(_MIN_DISK)} needed",
+            where=f"data_dir {directory}",
+            remedy="Free some space, or set data_dir to a directory on another disk.",
+        )
+
+
+def check_memory(settings: Settings) -> None:
+    """ConfigError if Spark's driver does not fit into memory."""
+    needed = _bytes(settings.spark.driver_memory) + _BESIDE_SPARK
+    free = _free_memory()
+    if free is not None and free < needed:
+        raise ConfigError(
+            f"not enough memory: {_megabytes(free)} free, {_megabytes(needed)} needed",
+            where=f"spark.driver_memory {settings.spark.driver_memory}",
+            remedy="End other programs, or set spark.driver_memory lower (at least 512m).",
+        )
+
+
+def _free_memory() -> int | None:
+    """The memory that is available, or the total where the system does not tell."""
+    try:
+        found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
+    except OSError:
+        found = None
+    if found:
+        return int(found[1]) * 1024
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return None
+
+
+def _bytes(spelling: str) -> int:
+    return int(spelling[:-1]) * _UNITS[spelling[-1].lower()]
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1024**2:,.0f} MB"

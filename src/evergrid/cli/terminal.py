@@ -1,0 +1,128 @@
+"""Values, tables and status lines as text for a terminal."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+
+from evergrid.changelog.codec import Value
+from evergrid.model.printable import printable
+from evergrid.model.types import Kind
+
+NULL = "–"
+_ELLIPSIS = "…"
+_CLEAR_LINE = "\r\x1b[2K"
+_NO_LIMIT = 100_000  # cells; lines of a table are as long as their content
+_MAX_CHARACTERS = 400  # of one value; no terminal shows more
+
+
+def value_text(value: Value, kind: Kind, today: datetime.date) -> str:
+    """One value on one line; times in at most 12 characters."""
+    if value is None:
+        return NULL
+    if kind is Kind.TIMESTAMP and isinstance(value, int):
+        return short_time(value, today)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return printable(str(value)[:_MAX_CHARACTERS])
+
+
+def local_time(microseconds: int) -> str:
+    """A time to the second, in the local zone."""
+    at = _local(microseconds)
+    return str(microseconds) if at is None else f"{at:%F %T}"
+
+
+def short_time(microseconds: int, today: datetime.date) -> str:
+    """The time of day for today's times, otherwise the date, as `ls -l` does."""
+    at = _local(microseconds)
+    if at is None:
+        return str(microseconds)
+    if at.date() == today:
+        return at.time().isoformat("milliseconds")
+    return f"{at:%m-%d %H:%M}" if at.year == today.year else f"{at:%F}"
+
+
+def _local(microseconds: int) -> datetime.datetime | None:
+    """None for times outside the years that Python supports."""
+    try:
+        seconds, rest = divmod(microseconds, 1_000_000)
+        return datetime.datetime.fromtimestamp(seconds).replace(microsecond=rest)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def cell(text: str, width: int, *, right: bool = False) -> str:
+    """`text` in exactly `width` cells, cut with an ellipsis when it is longer."""
+    from rich.cells import cell_len, set_cell_size
+
+    length = cell_len(text)
+    if length > width:
+        return set_cell_size(text, width - 1) + _ELLIPSIS if width else ""
+    return " " * (width - length) + text if right else text + " " * (width - length)
+
+
+def table_lines(rows: Sequence[Sequence[str]], headings: Sequence[str] = ()) -> list[str]:
+    """Rows with aligned columns, one line each."""
+    # rich takes a moment to import, which --help need not wait for.
+    from rich.console import Console
+    from rich.table import Table
+
+    if not rows:
+        return []
+    table = Table(*headings, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    table.show_header = bool(headings)
+    for row in rows:
+        table.add_row(*row)
+    output = io.StringIO()
+    console = Console(
+        file=output, width=_NO_LIMIT, color_system=None, markup=False, emoji=False, highlight=False
+    )
+    console.print(table)
+    return [line.rstrip() for line in output.getvalue().splitlines()]
+
+
+class StatusLine:
+    """Prints lines that stay and, below them on a terminal, one line that changes in place."""
+
+    def __init__(self) -> None:
+        self._in_place = sys.stdout.isatty()
+        self._shown = ""
+
+    def update(self, text: str) -> None:
+        """Show the current state; in a pipe, each new state is a line of its own."""
+        if text == self._shown:
+            return
+        self._shown = text
+        if self._in_place:
+            width = shutil.get_terminal_size().columns
+            self._write(f"{_CLEAR_LINE}{cell(printable(text), width - 1).rstrip()}")
+        else:
+            self._write(f"{text}\n")
+
+    def keep(self, text: str) -> None:
+        self.clear()
+        self._write(f"{text}\n")
+
+    def clear(self) -> None:
+        if self._in_place and self._shown:
+            self._write(_CLEAR_LINE)
+        self._shown = ""
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """A line of a process's log: the time, then the text."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)
+
+
+def warn(text: str) -> None:
+    """A line beside the output, on standard error."""
+    print(text, file=sys.stderr, flush=True)
