@@ -116,7 +116,7 @@ def test_a_gateway_that_does_not_answer_is_waited_for(
     way.refuse()
     way.cut()
     enter(page, gateway.secret)
-    expect(page.get_by_text("The gateway cannot be reached. Trying again.")).to_be_visible()
+    expect(page.get_by_text("The gateway cannot be reached. Retrying.")).to_be_visible()
     expect(page.get_by_role("button", name="Use another key")).to_be_visible()
     way.heal()
     is_in(page)

@@ -90,7 +90,7 @@ def test_the_first_rows_are_waited_for_in_words(
     link.click()
     table = TableReader(page, "accounts_ui")
     expect(table.status).to_have_text("Connecting")
-    expect(table.region.get_by_text("The first rows are on their way.")).to_be_visible()
+    expect(table.region.get_by_text("Loading the first rows of the table.")).to_be_visible()
     way.heal()
     table.is_live()
     table.shows("userId", "U0")

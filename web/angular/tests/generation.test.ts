@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
-import type { TableModel } from '../../client/tests/stage.js';
+import type { TableModel } from '../../client/testing/gateway-process.js';
 import { entries, LEDGER, type Entry } from './ledger.js';
 import { House, Stand, until, type Wish } from './stand.js';
 

@@ -1,6 +1,6 @@
 /** A table with a column of every type, as the tests' gateways have it. */
 
-import type { TableModel } from '../../client/tests/stage.js';
+import type { TableModel } from '../../client/testing/gateway-process.js';
 
 export const LEDGER: TableModel = {
   name: 'ledger',

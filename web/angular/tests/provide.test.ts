@@ -23,7 +23,7 @@ afterAll(() => house.close());
 class Page {}
 
 test('tables of an app need a name alone, and share one connection', async () => {
-  const { address: url, secret: key } = house.told;
+  const { address: url, secret: key } = house.info;
   TestBed.configureTestingModule({ providers: [provideEvergrid({ url, key })] });
   const page = TestBed.createComponent(Page);
   const tables = (): HTMLElement[] => [...page.nativeElement.querySelectorAll('eg-live-table')];

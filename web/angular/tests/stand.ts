@@ -6,16 +6,21 @@ import { ApplicationRef } from '@angular/core';
 import { connect, type Client } from '@evergrid/client';
 import { expect, vi } from 'vitest';
 import { cdp, commands, userEvent } from 'vitest/browser';
-import type { Told, Wishes } from '../../client/tests/stage.js';
-import { until } from '../../client/tests/waiting.js';
+import type { GatewayInfo, GatewayOptions } from '../../client/testing/gateway-process.js';
+import { until } from '../../client/testing/wait.js';
 import { LiveTable, type Look, type RowOpened } from '../src/index.js';
 
 export { until };
 
-const { openStage, callStage, closeStage } = commands as unknown as {
-  openStage(wishes: Wishes): Promise<Told>;
-  callStage(address: string, on: string, call: string, given: readonly unknown[]): Promise<unknown>;
-  closeStage(address: string): Promise<void>;
+const { startGateway, callGateway, stopGateway } = commands as unknown as {
+  startGateway(options: GatewayOptions): Promise<GatewayInfo>;
+  callGateway(
+    address: string,
+    on: string,
+    call: string,
+    given: readonly unknown[],
+  ): Promise<unknown>;
+  stopGateway(address: string): Promise<void>;
 };
 
 /** Says how much motion somebody wants, as their system would. */
@@ -27,22 +32,22 @@ export async function prefer(value: 'reduce' | 'no-preference'): Promise<void> {
 
 /** A gateway that lets this page in. */
 export class House {
-  private constructor(readonly told: Told) {}
+  private constructor(readonly info: GatewayInfo) {}
 
   static async open(): Promise<House> {
-    return new House(await openStage({ origins: [location.origin] }));
+    return new House(await startGateway({ origins: [location.origin] }));
   }
 
   call<T = void>(call: string, ...given: unknown[]): Promise<T> {
-    return callStage(this.told.address, 'gateway', call, given) as Promise<T>;
+    return callGateway(this.info.address, 'gateway', call, given) as Promise<T>;
   }
 
   network(call: string, ...given: unknown[]): Promise<unknown> {
-    return callStage(this.told.address, 'way', call, given);
+    return callGateway(this.info.address, 'proxy', call, given);
   }
 
   close(): Promise<void> {
-    return closeStage(this.told.address);
+    return stopGateway(this.info.address);
   }
 }
 
@@ -72,7 +77,7 @@ export class Stand {
   }
 
   static build(house: House, { table = 'ledger', key, ...wishes }: Wish = {}): Stand {
-    const client = connect({ url: house.told.way, key: key ?? house.told.secret });
+    const client = connect({ url: house.info.proxy, key: key ?? house.info.secret });
     const element = document.createElement('eg-live-table');
     Object.assign(element.style, { width: '1100px', height: '560px' });
     document.body.append(element);

@@ -10,7 +10,7 @@ const isOld = (): boolean => stand.element.querySelector('.eg-old') !== null;
 /** A gateway learns of new keys within a second. */
 async function isKnown(key: string): Promise<boolean> {
   const headers = { Authorization: `Bearer ${key}` };
-  return (await fetch(`${house.told.address}/api/tables`, { headers })).ok;
+  return (await fetch(`${house.info.address}/api/tables`, { headers })).ok;
 }
 
 beforeAll(async () => {

@@ -1,14 +1,14 @@
-/** Single questions to a gateway over HTTP. */
+/** Requests to a gateway over HTTP. */
 
-import { EvergridError, sentence } from './errors.js';
-import { written } from './messages.js';
-import { placeOf, questionOf, type Question } from './question.js';
+import { asSentence, EvergridError } from './errors.js';
+import { toJson } from './messages.js';
+import { placeOf, tableQueryOf } from './table-query.js';
 import type { ExportFormat, OrderBy, TableInfo, TableOptions } from './types.js';
 
 export type DownloadOptions = TableOptions & { readonly format: ExportFormat };
 
-/** Asks with a key, and gives the gateway's own words when it says no. */
-export class Asker {
+/** Sends requests with the key; errors have the gateway's code and message. */
+export class HttpClient {
   readonly #address: string;
   readonly #key: string;
 
@@ -21,81 +21,84 @@ export class Asker {
     return this.#fetch(path, {}, 'The gateway cannot be reached.', signal);
   }
 
-  /** Sends JSON. Whoever gets no answer cannot know whether it arrived: `silence` says so. */
-  post(path: string, body: object, silence: string, signal?: AbortSignal): Promise<Response> {
+  /** Sends JSON. `noAnswer` is the error message for a request of which the outcome is unknown. */
+  post(path: string, body: object, noAnswer: string, signal?: AbortSignal): Promise<Response> {
     const request = {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     };
-    return this.#fetch(path, request, silence, signal);
+    return this.#fetch(path, request, noAnswer, signal);
   }
 
   async #fetch(
     path: string,
     request: RequestInit,
-    silence: string,
+    noAnswer: string,
     signal?: AbortSignal,
   ): Promise<Response> {
     if (!path.startsWith('/')) {
-      throw new EvergridError('bad_address', 'A path of the gateway begins with a slash.');
+      throw new EvergridError(
+        'bad_address',
+        'Invalid path: a path of the gateway begins with a slash.',
+      );
     }
-    let answer: Response;
+    let response: Response;
     try {
-      answer = await fetch(this.#address + path, {
+      response = await fetch(this.#address + path, {
         ...request,
         headers: { ...request.headers, Authorization: `Bearer ${this.#key}` },
         cache: 'no-store',
         credentials: 'omit',
-        redirect: 'error', // the key is for this address alone
+        redirect: 'error', // the key must not go to another address
         ...(signal ? { signal } : {}),
       });
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw new EvergridError('unreachable', silence, true);
+      throw new EvergridError('unreachable', noAnswer, true);
     }
-    if (!answer.ok) throw await refusal(answer);
-    return answer;
+    if (!response.ok) throw await errorOf(response);
+    return response;
   }
 
   async tables(signal?: AbortSignal): Promise<readonly TableInfo[]> {
-    const answer = await this.get('/api/tables', signal);
-    return ((await answer.json()) as { tables: TableInfo[] }).tables;
+    const response = await this.get('/api/tables', signal);
+    return ((await response.json()) as { tables: TableInfo[] }).tables;
   }
 
   async download(table: string, options: DownloadOptions, signal?: AbortSignal): Promise<Blob> {
     const path = `/api/tables/${encodeURIComponent(table)}/rows?${parameters(table, options)}`;
-    const answer = await this.get(path, signal);
+    const response = await this.get(path, signal);
     try {
-      return await answer.blob();
+      return await response.blob();
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw new EvergridError('unreachable', 'The download broke off. Please try again.', true);
+      throw new EvergridError('unreachable', 'Download interrupted. Try again.', true);
     }
   }
 }
 
 function parameters(table: string, options: DownloadOptions): URLSearchParams {
-  const question: Question = questionOf(table, options);
+  const query = tableQueryOf(table, options);
   const { offset } = placeOf({ offset: options.offset ?? 0 });
-  const wanted = new URLSearchParams();
-  if (question.columns) wanted.set('columns', question.columns.join(','));
-  if (question.filter) wanted.set('filter', written(question.filter));
-  if (question.search) wanted.set('search', question.search);
-  if (question.order) wanted.set('order', question.order.map(spelled).join(','));
-  if (offset) wanted.set('offset', String(offset));
-  wanted.set('limit', options.limit === undefined ? 'all' : String(options.limit));
-  wanted.set('format', options.format);
-  // People open it in a spreadsheet, which would run texts of strangers as formulas.
-  if (options.format === 'csv') wanted.set('guard', 'true');
-  return wanted;
+  const params = new URLSearchParams();
+  if (query.columns) params.set('columns', query.columns.join(','));
+  if (query.filter) params.set('filter', toJson(query.filter));
+  if (query.search) params.set('search', query.search);
+  if (query.order) params.set('order', query.order.map(orderParam).join(','));
+  if (offset) params.set('offset', String(offset));
+  params.set('limit', options.limit === undefined ? 'all' : String(options.limit));
+  params.set('format', options.format);
+  // A spreadsheet would run texts such as "=1+1" as formulas.
+  if (options.format === 'csv') params.set('guard', 'true');
+  return params;
 }
 
-function spelled({ column, descending, nulls }: OrderBy): string {
+function orderParam({ column, descending, nulls }: OrderBy): string {
   return `${descending ? '-' : ''}${column}${nulls === 'first' ? ':first' : ''}`;
 }
 
-interface Refusal {
+interface ErrorBody {
   readonly error?: {
     readonly code?: string;
     readonly message?: string;
@@ -103,17 +106,25 @@ interface Refusal {
   };
 }
 
-async function refusal(answer: Response): Promise<EvergridError> {
-  let said: Refusal['error'];
+async function errorOf(response: Response): Promise<EvergridError> {
+  let error: ErrorBody['error'];
   try {
-    said = ((await answer.json()) as Refusal).error;
+    error = ((await response.json()) as ErrorBody).error;
   } catch {
-    said = undefined;
+    error = undefined;
   }
-  const { status } = answer;
-  if (said?.code && said.message)
-    return new EvergridError(said.code, sentence(said.message), said.retry ?? false);
-  if (status === 401) return new EvergridError('bad_key', 'The key is not accepted.');
+  const { status } = response;
+  if (error?.code && error.message)
+    return new EvergridError(error.code, asSentence(error.message), error.retry ?? false);
+  if (status === 401)
+    return new EvergridError(
+      'bad_key',
+      'Authentication failed: the gateway does not accept the key.',
+    );
   const retry = status >= 500 || status === 408 || status === 429;
-  return new EvergridError('unexpected', `The gateway answered ${status}.`, retry);
+  return new EvergridError(
+    'unexpected',
+    `Unexpected HTTP status ${status} from the gateway.`,
+    retry,
+  );
 }
