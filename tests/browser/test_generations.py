@@ -23,7 +23,7 @@ from tests.browser.visitor import Visitor
 ADAPTING_SECONDS = 1.5  # who waits for two is told what the gateway said
 COUNTRY = Column("country", TEXT)
 GONE = (
-    "This table has no column email now. Taken out: email contains “example”; "
+    "This table has no column email now. Removed: email contains “example”; "
     "order by email, descending."
 )
 FILTERS = [
@@ -114,9 +114,9 @@ def test_a_lower_generation_brings_a_column_back_but_not_what_was_asked_of_it(
     has(table, "#", "age", "name", "email", "ts")
     table.shows("age", "41", "42", "43")
     assert table.chips() == ["age greater than 40"]
-    offer = "Possible again: email contains “example”; order by email, descending."
+    offer = "Available again: email contains “example”; order by email, descending."
     expect(table.region.get_by_text(offer)).to_be_visible()
-    table.press("Put back")
+    table.press("Restore")
     wait_for(table.page, table.chips, lambda chips: len(chips) == 3)  # with Clear all
     expect(table.region.get_by_text(offer)).to_have_count(0)
     table.is_live()

@@ -94,7 +94,7 @@ def test_a_link_that_was_cut_is_said_to_be(visitor: Visitor) -> None:
 def test_what_names_a_column_that_there_is_not_is_left_out_and_said(visitor: Visitor) -> None:
     page = visitor.open("/tables/final_ui?order=-balance,colour")
     table = TableReader(page, "final_ui")
-    sentence = "This table has no column colour now. Taken out: order by colour."
+    sentence = "This table has no column colour now. Removed: order by colour."
     expect(table.region.get_by_text(sentence)).to_be_visible()
     table.shows("balance", "3,990.50", "3,980.50")
     wait_for(page, lambda: words(page).get("order"), lambda order: order == "-balance")

@@ -49,7 +49,7 @@ def test_a_table_that_the_key_may_not_read(gateway: LocalGateway, visiting: Visi
 def test_a_table_without_rows(visitor: Visitor) -> None:
     visitor.gateway.place(USERS)
     table = TableReader(visitor.open("/tables/users_ui"), "users_ui")
-    expect(table.region.get_by_text("No rows yet. They appear here as they come.")).to_be_visible()
+    expect(table.region.get_by_text("No rows yet. New rows appear here.")).to_be_visible()
     table.is_live()
     visitor.gateway.upsert("users_ui", [user(1)])
     table.shows_only("name", "Person 1")

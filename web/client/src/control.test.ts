@@ -103,14 +103,14 @@ test('a key without the control right is refused, and nothing is sent', async ()
 });
 
 test('without an answer the error says that the outcome is unknown', async () => {
-  const nobody = connect({ url: 'http://127.0.0.1:9', key: 'eg_any' });
-  await expect(nobody.control.ask(MESSAGE)).rejects.toMatchObject({
+  const unreachable = connect({ url: 'http://127.0.0.1:9', key: 'eg_any' });
+  await expect(unreachable.control.ask(MESSAGE)).rejects.toMatchObject({
     code: 'unreachable',
     retry: true,
     message: expect.stringMatching(/may have been sent or not/),
   });
-  await expect(nobody.control.choices()).rejects.toMatchObject({ code: 'unreachable' });
-  nobody.close();
+  await expect(unreachable.control.choices()).rejects.toMatchObject({ code: 'unreachable' });
+  unreachable.close();
   const none = connect({ url: gateway.address, key: '' });
   await expect(none.control.ask(MESSAGE)).rejects.toMatchObject({ code: 'not_logged_in' });
   none.close();

@@ -80,9 +80,9 @@ describe('an error', () => {
   });
 
   test('is thrown when the gateway is unreachable', async () => {
-    const nobody = connect({ url: 'http://127.0.0.1:9', key: 'eg_any' });
-    await expect(nobody.tables()).rejects.toMatchObject({ code: 'unreachable', retry: true });
-    nobody.close();
+    const unreachable = connect({ url: 'http://127.0.0.1:9', key: 'eg_any' });
+    await expect(unreachable.tables()).rejects.toMatchObject({ code: 'unreachable', retry: true });
+    unreachable.close();
   });
 
   test('is thrown when the request is aborted', async () => {

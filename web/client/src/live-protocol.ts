@@ -151,7 +151,7 @@ export class LiveProtocol {
       return;
     }
     if (window.isAtPlace && !wasAtPlace) this.#share(window);
-    // Rows before status: nobody is told `live` without having the rows.
+    // Rows before the status `live`, which is about these rows.
     window.publish(snapshot);
     window.updateStatus(this.#connection);
   }

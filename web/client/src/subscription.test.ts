@@ -210,8 +210,8 @@ describe('sharing', () => {
 
   test('a disposed subscription is not called again', async () => {
     const table = at.client.subscribe('people');
-    let told = 0;
-    table.onRows(() => told++);
+    let calls = 0;
+    table.onRows(() => calls++);
     const last: TableStatus[] = [];
     table.onStatus((status) => last.push(status));
     table.dispose();
@@ -219,7 +219,7 @@ describe('sharing', () => {
     table.move({ offset: 3 });
     const other = at.client.subscribe('people', { limit: 7 });
     await stateIs(other, 'live');
-    expect(told).toBe(0);
+    expect(calls).toBe(0);
     expect(last.at(-1)!.state).toBe('closed');
     expect(table.status.state).toBe('closed');
     await counted(at.gateway, 'subscribers', 1);
