@@ -158,7 +158,7 @@ def prepared(page: Page, bank: Bank) -> None:
     """Somebody has, and it is on its way."""
     chosen(page, bank)
     page.get_by_role("button", name="Switch to users_v2, as-of join").click()
-    expect(page.get_by_text("It is sent.")).to_be_visible()
+    expect(page.get_by_text("Sent. The pipeline")).to_be_visible()
     bank.prepare(len(bank.gateway.handed_over) - 1)
     expect(page.get_by_role("progressbar", name="Preparation of generation 4")).to_be_visible()
     expect(page.get_by_role("progressbar", name="Preparation", exact=True)).to_be_visible()
@@ -194,7 +194,7 @@ def cut_off(page: Page, bank: Bank) -> None:
     expect(page.locator("[data-state=reconnecting]").first).to_be_visible()
     page.clock.set_fixed_time(bank.now + 12)
     expect(page.get_by_text("12 s old")).to_be_visible()
-    expect(page.get_by_text("Next try in 8 s")).to_be_visible()  # waits grow, up to that
+    expect(page.get_by_text("Next attempt in 8 s")).to_be_visible()  # waits grow, up to that
 
 
 def unfolded(page: Page, bank: Bank) -> None:

@@ -176,10 +176,10 @@ def test_the_details_of_a_row_do_not_become_those_of_another(visitor: Visitor) -
     other = [user(offset, name=f"Other {offset}", ts=offset) for offset in range(50)]
     gateway.place(USERS, other, 2)
     table.shows("name", "Other 0")
-    expect(details).to_contain_text("another row has this place now")
+    expect(details).to_contain_text("has this id now")
     expect(details).to_contain_text("person7@example.com")
     expect(details).not_to_contain_text("Other 7")
     # The same messages in yet another generation: then it is the same row.
     place_first(gateway, 3)
-    expect(details).not_to_contain_text("another row has this place now")
+    expect(details).not_to_contain_text("has this id now")
     expect(details).to_contain_text("Person 7")

@@ -62,7 +62,7 @@ def test_a_key_whose_time_is_over(gateway: LocalGateway, visiting: Visiting) -> 
     gateway.stop()
     gateway.start()
     page = visiting(gateway).open(key=secret)
-    expect(page.get_by_role("alert")).to_contain_text("This key's time is over.")
+    expect(page.get_by_role("alert")).to_contain_text("This key has expired.")
 
 
 def test_the_key_is_in_this_tab_and_nowhere_else(visitor: Visitor) -> None:

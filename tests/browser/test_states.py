@@ -106,13 +106,13 @@ def test_a_lost_connection_is_said_and_made_again(
     way.refuse()
     way.cut()
     expect(table.status).to_have_text(re.compile(r"Reconnecting since \d\d:\d\d:\d\d"))
-    expect(table.region.get_by_text("These rows are old.")).to_be_visible()
-    expect(table.page.get_by_text(re.compile(r"What you see is \d+ s old\."))).to_be_visible()
+    expect(table.region.get_by_text("these rows are outdated.")).to_be_visible()
+    expect(table.page.get_by_text(re.compile(r"The data is \d+ s old\."))).to_be_visible()
     table.shows("name", "Person 0")
     gateway.upsert("users_ui", [user(0, name="Mei")])
-    table.page.get_by_role("button", name="Try now").click()  # in vain
+    table.page.get_by_role("button", name="Retry now").click()  # in vain
     expect(table.status).to_have_text(re.compile("Reconnecting since"))
     way.heal()
     table.is_live()
     table.shows("name", "Mei", "Person 1")
-    expect(table.page.get_by_role("button", name="Try now")).to_have_count(0)
+    expect(table.page.get_by_role("button", name="Retry now")).to_have_count(0)
