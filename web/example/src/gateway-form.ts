@@ -1,13 +1,13 @@
 import { ChangeDetectionStrategy, Component } from '@angular/core';
-import { addressOf } from './gateway';
+import { fragmentOf } from './gateway';
 
-/** Asks for gateway and key when the address has none. */
+/** The form for gateway and key, if the URL has none. */
 @Component({
-  selector: 'our-desk',
+  selector: 'example-root',
   changeDetection: ChangeDetectionStrategy.OnPush,
   template: `
     <main>
-      <h1>Our desk</h1>
+      <h1>Example app</h1>
       <form (submit)="open($event, url.value, key.value)">
         <label>Gateway <input #url required type="url" value="http://127.0.0.1:8080" /></label>
         <label>Key <input #key required type="password" autocomplete="off" /></label>
@@ -16,10 +16,10 @@ import { addressOf } from './gateway';
     </main>
   `,
 })
-export class Question {
+export class GatewayForm {
   protected open(event: Event, url: string, key: string): void {
     event.preventDefault();
-    location.hash = addressOf({ url, key });
+    location.hash = fragmentOf({ url, key });
     location.reload();
   }
 }

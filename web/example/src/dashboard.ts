@@ -3,14 +3,14 @@ import { AsyncPipe } from '@angular/common';
 import { map } from 'rxjs';
 import { EVERGRID_CLIENT, LiveTable, streamTable } from '@evergrid/angular';
 
-/** Three live tables, and one number taken from the same connection without a table. */
+/** Three live tables, and one number from the same connection without a table. */
 @Component({
-  selector: 'our-desk',
+  selector: 'example-root',
   imports: [AsyncPipe, LiveTable],
   changeDetection: ChangeDetectionStrategy.OnPush,
   template: `
     <main>
-      <h1>Our desk</h1>
+      <h1>Example app</h1>
       <p>
         Joined so far: <strong>{{ (joined$ | async)?.toLocaleString('en') ?? '…' }}</strong>
       </p>
@@ -20,7 +20,7 @@ import { EVERGRID_CLIENT, LiveTable, streamTable } from '@evergrid/angular';
     </main>
   `,
 })
-export class Desk {
+export class Dashboard {
   private readonly newest = streamTable(inject(EVERGRID_CLIENT), 'final_ui', {
     offset: -1,
     limit: 1,
