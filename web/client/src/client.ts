@@ -2,10 +2,10 @@
 
 import { addressOf, keyError } from './address.js';
 import { ConnectionStatusPublisher } from './connection-status.js';
-import { Connection } from './connection.js';
+import { LiveConnection } from './live-connection.js';
 import { ControlClient } from './control.js';
 import { EvergridError } from './errors.js';
-import { HttpClient, type DownloadOptions } from './http.js';
+import { HttpClient, type DownloadOptions } from './http-client.js';
 import type { Listener } from './listeners.js';
 import { LiveProtocol } from './live-protocol.js';
 import { Subscription } from './subscription.js';
@@ -29,7 +29,7 @@ class GatewayClient implements Client {
   readonly url: string;
   readonly control: Control;
   readonly #protocol: LiveProtocol;
-  readonly #connection: Connection;
+  readonly #connection: LiveConnection;
   readonly #publisher: ConnectionStatusPublisher;
   readonly #http: HttpClient;
   readonly #subscriptions = new Set<Subscription>();
@@ -47,7 +47,7 @@ class GatewayClient implements Client {
       originHint(this.url),
     );
     this.#protocol = new LiveProtocol(this.#publisher.status);
-    this.#connection = new Connection(this.url, key, this.#protocol, this.#publisher);
+    this.#connection = new LiveConnection(this.url, key, this.#protocol, this.#publisher);
     this.#http = new HttpClient(this.url, key);
     this.#keyError = keyError(key);
     this.control = new ControlClient(this.#http, () => this.#checkKey());

@@ -1,6 +1,6 @@
 /** Control messages: what they may ask for, and sending them. */
 
-import type { HttpClient } from './http.js';
+import type { HttpClient } from './http-client.js';
 import type { Control, ControlChoices, ControlMessage, ControlPlace } from './types.js';
 
 const PATH = '/api/control';

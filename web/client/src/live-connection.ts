@@ -27,7 +27,7 @@ const MISSED_HEARTBEATS = 3;
 /** A timer this late was suspended with its page; messages received meanwhile are read first. */
 const SUSPENDED_MS = 1_000;
 
-export class Connection {
+export class LiveConnection {
   readonly #address: string;
   readonly #key: string;
   readonly #protocol: LiveProtocol;
