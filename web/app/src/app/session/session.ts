@@ -29,7 +29,7 @@ export class Session {
   #cancel: (() => void) | undefined;
   #keyEntered = false;
 
-  /** Undefined if nobody is logged in. */
+  /** Undefined without a login. */
   readonly client = this.#client.asReadonly();
   /** The login; it stays while the gateway cannot be reached. */
   readonly login = this.#login.asReadonly();
