@@ -95,7 +95,7 @@ def cells_changed(page: Page, bank: Bank) -> None:
 
 def details_are_open(page: Page, bank: Bank) -> None:
     rows_are_there(page, bank)
-    page.locator(".ag-row .eg-number").get_by_text(ROW, exact=True).click()
+    page.locator(".ag-row .eg-row-number").get_by_text(ROW, exact=True).click()
     expect(page.get_by_role("heading", name="Made from")).to_be_visible()
     expect(page.get_by_text("See it in").nth(1)).to_be_visible()
 
@@ -118,7 +118,7 @@ def columns_are_open(page: Page, bank: Bank) -> None:
 
 def message_is_open(page: Page, bank: Bank) -> None:
     rows_are_there(page, bank)
-    page.locator(".ag-row .eg-number").get_by_text("3", exact=True).click()
+    page.locator(".ag-row .eg-row-number").get_by_text("3", exact=True).click()
     expect(page.get_by_role("heading", name="Raw text")).to_be_visible()
 
 
@@ -158,7 +158,7 @@ def prepared(page: Page, bank: Bank) -> None:
     """Somebody has, and it is on its way."""
     chosen(page, bank)
     page.get_by_role("button", name="Switch to users_v2, as-of join").click()
-    expect(page.get_by_text("It is sent.")).to_be_visible()
+    expect(page.get_by_text("Sent. The pipeline")).to_be_visible()
     bank.prepare(len(bank.gateway.handed_over) - 1)
     expect(page.get_by_role("progressbar", name="Preparation of generation 4")).to_be_visible()
     expect(page.get_by_role("progressbar", name="Preparation", exact=True)).to_be_visible()
@@ -194,7 +194,7 @@ def cut_off(page: Page, bank: Bank) -> None:
     expect(page.locator("[data-state=reconnecting]").first).to_be_visible()
     page.clock.set_fixed_time(bank.now + 12)
     expect(page.get_by_text("12 s old")).to_be_visible()
-    expect(page.get_by_text("Next try in 8 s")).to_be_visible()  # waits grow, up to that
+    expect(page.get_by_text("Next attempt in 8 s")).to_be_visible()  # waits grow, up to that
 
 
 def unfolded(page: Page, bank: Bank) -> None:
@@ -243,7 +243,9 @@ SHOTS = {
     "quarantine": Shot("/quarantine", message_is_open),
     "status": Shot("/status", tables_are_seen, paused=True),
     "control": Shot("/status", prepared, CONTROL),
-    "lapse": Shot(f"/tables/final_ui?order=-balance&{WITH_EMAIL}", columns_went, themes=LIGHT),
+    "dropped-filter": Shot(
+        f"/tables/final_ui?order=-balance&{WITH_EMAIL}", columns_went, themes=LIGHT
+    ),
     "stale": Shot("/tables/final_ui?follow=1", stale),
     "offline": Shot("/", cut_off),
     "no-table": Shot("/tables/orders_ui", waiting, themes=LIGHT),

@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
-import { stages } from './client/tests/browser/stages.js';
+import { gatewayCommands } from './client/testing/gateway-commands.js';
 
-// Tests start real gateways and wait for what they see; a slow machine needs patience.
-const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
+// Tests start real gateways, which takes long on a slow machine.
+const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
 
-/** The browser of this machine: EVERGRID_TEST_CHROMIUM says which, else the first on the path. */
+/** The browser: EVERGRID_TEST_CHROMIUM, else the first one on the PATH. */
 export function chromium(): string {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const places = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)));
   return (
-    process.env['EVERGRID_TEST_CHROMIUM'] ?? places.find((place) => existsSync(place)) ?? 'chromium'
+    process.env['EVERGRID_TEST_CHROMIUM'] ?? paths.find((path) => existsSync(path)) ?? 'chromium'
   );
 }
 
@@ -21,21 +21,26 @@ export default defineConfig({
   test: {
     projects: [
       {
-        test: { name: 'app', include: ['app/src/**/*.test.ts'], ...patience },
+        test: { name: 'app', include: ['app/src/**/*.test.ts'], ...timeouts },
       },
       {
-        test: { name: 'client', include: ['client/tests/*.test.ts'], ...patience },
+        test: {
+          name: 'client',
+          include: ['client/*.test.ts', 'client/src/*.test.ts'],
+          exclude: ['**/*.browser.test.ts'],
+          ...timeouts,
+        },
       },
       {
         test: {
           name: 'client-chromium',
-          include: ['client/tests/browser/*.test.ts'],
-          ...patience,
+          include: ['client/src/*.browser.test.ts'],
+          ...timeouts,
           browser: {
             enabled: true,
             headless: true,
             screenshotFailures: false,
-            commands: stages,
+            commands: gatewayCommands,
             provider: playwright({
               launchOptions: {
                 executablePath: chromium(),

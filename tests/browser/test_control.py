@@ -67,7 +67,7 @@ def press(ops: Visitor) -> int:
     sent = len(ops.gateway.handed_over)
     button(ops.page).click()
     wait_for(ops.page, lambda: len(ops.gateway.handed_over), lambda count: count == sent + 1)
-    expect(panel(ops.page)).to_contain_text("It is sent.")
+    expect(panel(ops.page)).to_contain_text("Sent.")
     return sent
 
 
@@ -76,7 +76,7 @@ def press(ops: Visitor) -> int:
 
 def test_who_may_only_look_sees_what_runs_and_is_told_so(visitor: Visitor) -> None:
     page = visitor.open("/status")
-    expect(panel(page)).to_contain_text("Your key may only look.")
+    expect(panel(page)).to_contain_text("Your key is read-only.")
     expect(panel(page)).to_contain_text(re.compile(r"users\s*users\s*accounts\s*accounts"))
     expect(panel(page)).to_contain_text("left join")
     for role in ("button", "combobox", "radio"):
@@ -116,7 +116,7 @@ def test_a_pipeline_that_has_said_nothing_yet_is_waited_for(
     gateway.new_key("ops", control=True)
     with gateway:
         page = visiting(gateway).open("/status", gateway.secrets["ops"])
-        expect(panel(page)).to_contain_text("The pipeline has not said yet what may be chosen.")
+        expect(panel(page)).to_contain_text("The pipeline has not offered any choices yet.")
         expect(region(page, "Control messages")).to_contain_text("no table of control messages")
         page.close()
 
@@ -135,7 +135,7 @@ def test_where_nothing_runs_yet_topics_are_as_configured(
         expect(panel(page)).to_contain_text("Nothing runs yet.")
         users.select_option("users_v2")
         button(page).click()
-        expect(panel(page)).to_contain_text("It is sent.")
+        expect(panel(page)).to_contain_text("Sent.")
         page.close()
     assert json.loads(gateway.handed_over[0].value) == {"usersTopic": "users_v2"}
 
@@ -151,16 +151,16 @@ def test_a_switch_is_asked_for_followed_and_live(ops: Visitor, pipeline: LocalPi
     assert (json.loads(handed.value), handed.by) == (ASKED, "key ops")
 
     pipeline.judge(offset, ASKED, Verdict.WAITING)
-    expect(panel(page)).to_contain_text("The pipeline has read it, and begins with it soon.")
+    expect(panel(page)).to_contain_text("The pipeline has read the message and starts soon.")
     pipeline.judge(offset, ASKED, Verdict.PREPARING, generation=2)
     progress = Progress("writing the past of final_ui", 42, 100)
     pipeline.put(2, State.PREPARING, MADE_OF, progress=progress)
-    expect(panel(page)).to_contain_text("Generation 2 is being prepared for it.")
+    expect(panel(page)).to_contain_text("Generation 2 is being prepared.")
     bar = panel(page).get_by_role("progressbar", name="Preparation")
     expect(bar).to_have_attribute("value", "42")
     expect(panel(page)).to_contain_text("Writing the past of final_ui: 42 of 100 (42%).")
     expect(button(page)).to_be_disabled()
-    expect(panel(page)).to_contain_text("Generation 2 is being prepared for just that.")
+    expect(panel(page)).to_contain_text("Generation 2 is already being prepared with these values.")
 
     pages = page.get_by_role("navigation", name="Pages")
     pages.get_by_role("link", name="Dashboard").click()
@@ -170,7 +170,7 @@ def test_a_switch_is_asked_for_followed_and_live(ops: Visitor, pipeline: LocalPi
     pipeline.put(2, State.PREPARING, MADE_OF, progress=Progress("catching up", 90, 100))
     expect(notice(page)).to_contain_text("catching up, 90%")
     notice(page).get_by_role("link", name="Status").click()
-    expect(panel(page)).to_contain_text("Generation 2 is being prepared for it.")
+    expect(panel(page)).to_contain_text("Generation 2 is being prepared.")
     pages.get_by_role("link", name="Dashboard").click()
     heard = overhear(page)
     pipeline.switch(2)
@@ -193,9 +193,9 @@ def test_a_switch_is_asked_for_followed_and_live(ops: Visitor, pipeline: LocalPi
 @pytest.mark.parametrize(
     ("verdict", "reason", "said"),
     [
-        (Verdict.IGNORED, "Generation 1, which runs, is just that.", "There was nothing to do."),
-        (Verdict.SUPERSEDED, "Message 0:9 came first.", "A later message took its place."),
-        (Verdict.INVALID, "Topic users_v2 is one of Evergrid's own.", "This cannot be done"),
+        (Verdict.IGNORED, "Generation 1, which runs, is just that.", "Ignored: nothing to change."),
+        (Verdict.SUPERSEDED, "Message 0:9 came first.", "Superseded by a later message."),
+        (Verdict.INVALID, "Topic users_v2 is one of Evergrid's own.", "Invalid message"),
     ],
 )
 def test_a_verdict_is_said_with_its_reason(
@@ -222,9 +222,9 @@ def test_what_failed_can_be_tried_again(ops: Visitor, pipeline: LocalPipeline) -
     expect(notice(page)).to_contain_text("A new pipeline is being prepared.")
     pipeline.put(2, State.FAILED, MADE_OF, error=error)
     pipeline.judge(offset, ASKED, Verdict.FAILED, reason=error, generation=2)
-    expect(notice(page)).to_contain_text("could not be made. The one before runs on.")
+    expect(notice(page)).to_contain_text("failed. The previous one keeps running.")
     expect(panel(page)).to_contain_text(
-        "Generation 2 could not be made, and the one before runs on. "
+        "Generation 2 failed; the previous one keeps running. "
         "Topic users_v2 does not exist. Create it, or name another."
     )
     failed = region(page, "Generations").get_by_role("listitem").first
@@ -243,16 +243,16 @@ def test_what_failed_can_be_tried_again(ops: Visitor, pipeline: LocalPipeline) -
 def test_a_pipeline_that_does_not_run_is_said_to_read_it_later(ops: Visitor) -> None:
     choose(ops.page)
     press(ops)
-    expect(panel(ops.page)).to_contain_text("The pipeline has not looked at it yet.")
+    expect(panel(ops.page)).to_contain_text("The pipeline has not read it yet.")
     ops.gateway.engine.silent = "The pipeline gives no sign of life."
-    expect(panel(ops.page)).to_contain_text("does not run now, and reads it when it is back.")
+    expect(panel(ops.page)).to_contain_text("is not running; it reads the message when it starts.")
 
 
 def test_what_is_being_prepared_can_be_called_off(ops: Visitor, pipeline: LocalPipeline) -> None:
     pipeline.put(2, State.PREPARING, MADE_OF, progress=Progress("catching up", 1, 9))
     expect(button(ops.page)).to_have_text("Keep what runs")
     expect(panel(ops.page)).to_contain_text(
-        "Generation 2 (users_v2, accounts, as-of join), being prepared, is called off."
+        "Generation 2 (users_v2, accounts, as-of join), which is being prepared, is cancelled."
     )
     press(ops)
     (handed,) = ops.gateway.handed_over
@@ -300,7 +300,7 @@ def test_a_gateway_that_does_not_answer_is_said_to_have_sent_it_or_not(
     way.heal()
     expect(page.get_by_text("Updated every second.")).to_be_visible()
     button(page).click()
-    expect(panel(page)).to_contain_text("The pipeline has not looked at it yet.")
+    expect(panel(page)).to_contain_text("The pipeline has not read it yet.")
     expect(panel(page).get_by_role("alert")).to_have_count(0)
     assert len(gateway.handed_over) == 1
 
@@ -325,7 +325,7 @@ def test_a_topic_that_is_no_longer_allowed_is_refused_in_words(
 
 def test_all_messages_are_listed_the_newest_first(ops: Visitor, pipeline: LocalPipeline) -> None:
     page, history = ops.page, region(ops.page, "Control messages")
-    expect(history).to_contain_text("Nobody has asked for another pipeline yet.")
+    expect(history).to_contain_text("No control messages yet.")
     second = 1_000_000
     at = 1_767_225_600 * second
     pipeline.judge(
@@ -375,7 +375,7 @@ def test_generations_are_listed_with_their_states(ops: Visitor, pipeline: LocalP
     expect(region(page, "Pipeline")).to_contain_text("Generation 2")
 
     # Going back is quick, and the number goes down.
-    items.nth(1).get_by_role("button", name="Choose what generation 1 was again").click()
+    items.nth(1).get_by_role("button", name="Select what generation 1 had again").click()
     expect(button(page)).to_be_focused()
     expect(button(page)).to_have_text("Switch to users, left join")
     button(page).click()
@@ -422,7 +422,7 @@ def test_everything_is_done_by_keys(ops: Visitor) -> None:
     expect(button(page)).to_be_focused()
     expect(button(page)).to_have_text("Switch to users_v2, as-of join")
     page.keyboard.press("Enter")
-    expect(panel(page).get_by_role("status")).to_contain_text("It is sent.")
+    expect(panel(page).get_by_role("status")).to_contain_text("Sent.")
     wait_for(page, lambda: len(ops.gateway.handed_over), lambda count: count == 1)
     assert json.loads(ops.gateway.handed_over[0].value) == ASKED
 

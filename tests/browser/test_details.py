@@ -54,7 +54,7 @@ def test_a_row_without_a_match_says_so(visitor: Visitor, table: TableReader) -> 
     table.follow.click()
     table.wait(lambda: table.cells("balance")[-1], lambda text: text == "–")
     table.cell(51, "name").dblclick()
-    sentence = "None: there is no message of accounts that matches"
+    sentence = "No message of accounts matches"
     expect(origin(table.page, "accounts")).to_contain_text(sentence)
 
 
@@ -64,7 +64,7 @@ def test_details_are_as_live_as_the_table(visitor: Visitor, table: TableReader) 
     visitor.gateway.upsert("final_ui", [final(1, email="mei@example.com")])
     expect(details(table.page).get_by_text("mei@example.com")).to_be_visible()
     visitor.gateway.delete("final_ui", ["0:1"])
-    left = "This row has left final_ui. Below is how it last was."
+    left = "This row is no longer in final_ui. Below is how it last was."
     expect(details(table.page).get_by_text(left)).to_be_visible()
     expect(details(table.page).get_by_text("mei@example.com")).to_be_visible()
 

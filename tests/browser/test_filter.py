@@ -109,7 +109,7 @@ def test_what_makes_no_sense_is_said_beside_its_field(table: TableReader) -> Non
     table.open_filter("balance")
     table.fill("is", "twelve")
     expect(table.dialog.get_by_role("alert")).to_have_text(
-        "Write a number with a point, like 12.50."
+        "Enter a number with a decimal point, like 12.50."
     )
     expect(table.dialog.get_by_label("Value", exact=True)).to_have_attribute("aria-invalid", "true")
     table.page.keyboard.press("Escape")

@@ -9,7 +9,7 @@ from tests.browser.reader import NUMBER, TableReader
 from tests.browser.tables import START, user
 from tests.browser.visitor import Visitor
 
-STRAYED = "You scrolled, so the newest rows are no longer followed."
+INTERRUPTED = "You scrolled, so the table no longer follows the newest rows."
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_new_rows_are_seen_until_one_scrolls_and_again_when_one_likes(
     table.wait(lambda: table.cells("name")[-1], lambda last: last == "Person 501")
 
     table.scroll(-400)
-    expect(table.region.get_by_text(STRAYED)).to_be_visible()
+    expect(table.region.get_by_text(INTERRUPTED)).to_be_visible()
     expect(table.follow).to_have_attribute("aria-pressed", "false")
     stayed = table.wait(lambda: table.cells(NUMBER), lambda seen: seen != [] and "502" not in seen)
     visitor.gateway.upsert("users_ui", [user(502)])
@@ -40,7 +40,7 @@ def test_new_rows_are_seen_until_one_scrolls_and_again_when_one_likes(
 
     table.press("Follow again")
     table.ends_at(503)
-    expect(table.region.get_by_text(STRAYED)).to_have_count(0)
+    expect(table.region.get_by_text(INTERRUPTED)).to_have_count(0)
     visitor.gateway.upsert("users_ui", [user(503)])
     table.ends_at(504)
 
@@ -56,7 +56,7 @@ def test_where_the_newest_are_on_top_they_are_followed_there(
     table.shows("name", "Person 500", "Person 499")
     table.shows(NUMBER, "1", "2")
     table.scroll(300)
-    expect(table.region.get_by_text(STRAYED)).to_be_visible()
+    expect(table.region.get_by_text(INTERRUPTED)).to_be_visible()
 
 
 def test_an_order_without_a_newest_end_is_given_up(visitor: Visitor, table: TableReader) -> None:

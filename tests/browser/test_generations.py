@@ -23,7 +23,7 @@ from tests.browser.visitor import Visitor
 ADAPTING_SECONDS = 1.5  # who waits for two is told what the gateway said
 COUNTRY = Column("country", TEXT)
 GONE = (
-    "This table has no column email now. Taken out: email contains “example”; "
+    "This table has no column email now. Removed: email contains “example”; "
     "order by email, descending."
 )
 FILTERS = [
@@ -114,9 +114,9 @@ def test_a_lower_generation_brings_a_column_back_but_not_what_was_asked_of_it(
     has(table, "#", "age", "name", "email", "ts")
     table.shows("age", "41", "42", "43")
     assert table.chips() == ["age greater than 40"]
-    offer = "Possible again: email contains “example”; order by email, descending."
+    offer = "Available again: email contains “example”; order by email, descending."
     expect(table.region.get_by_text(offer)).to_be_visible()
-    table.press("Put back")
+    table.press("Restore")
     wait_for(table.page, table.chips, lambda chips: len(chips) == 3)  # with Clear all
     expect(table.region.get_by_text(offer)).to_have_count(0)
     table.is_live()
@@ -176,10 +176,10 @@ def test_the_details_of_a_row_do_not_become_those_of_another(visitor: Visitor) -
     other = [user(offset, name=f"Other {offset}", ts=offset) for offset in range(50)]
     gateway.place(USERS, other, 2)
     table.shows("name", "Other 0")
-    expect(details).to_contain_text("another row has this place now")
+    expect(details).to_contain_text("has this id now")
     expect(details).to_contain_text("person7@example.com")
     expect(details).not_to_contain_text("Other 7")
     # The same messages in yet another generation: then it is the same row.
     place_first(gateway, 3)
-    expect(details).not_to_contain_text("another row has this place now")
+    expect(details).not_to_contain_text("has this id now")
     expect(details).to_contain_text("Person 7")

@@ -86,7 +86,7 @@ def test_back_and_forth_between_tables(visitor: Visitor) -> None:
 
 def test_a_link_that_was_cut_is_said_to_be(visitor: Visitor) -> None:
     page = visitor.open('/tables/final_ui?order=-balance&filter=[{"column":"age"')
-    sentence = "A part of this link makes no sense and was left out: filter."
+    sentence = "Invalid parameters of this link were ignored: filter."
     expect(page.get_by_text(sentence)).to_be_visible()
     TableReader(page, "final_ui").shows("balance", "3,990.50")
 
@@ -94,7 +94,7 @@ def test_a_link_that_was_cut_is_said_to_be(visitor: Visitor) -> None:
 def test_what_names_a_column_that_there_is_not_is_left_out_and_said(visitor: Visitor) -> None:
     page = visitor.open("/tables/final_ui?order=-balance,colour")
     table = TableReader(page, "final_ui")
-    sentence = "This table has no column colour now. Taken out: order by colour."
+    sentence = "This table has no column colour now. Removed: order by colour."
     expect(table.region.get_by_text(sentence)).to_be_visible()
     table.shows("balance", "3,990.50", "3,980.50")
     wait_for(page, lambda: words(page).get("order"), lambda order: order == "-balance")
@@ -111,6 +111,6 @@ def test_what_the_gateway_refuses_is_said_and_a_way_out_offered(visitor: Visitor
 
 def test_an_address_that_no_page_has(visitor: Visitor) -> None:
     page = visitor.open("/no/such/page")
-    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
     page.get_by_role("link", name="Go to the dashboard").click()
     TableReader(page, "users_ui").is_live()

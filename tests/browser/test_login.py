@@ -59,7 +59,7 @@ def test_a_key_whose_time_is_over(gateway: LocalGateway, visiting: Visiting) -> 
     gateway.stop()
     gateway.start()
     page = visiting(gateway).open(key=secret)
-    expect(page.get_by_role("alert")).to_contain_text("This key's time is over.")
+    expect(page.get_by_role("alert")).to_contain_text("This key has expired.")
 
 
 def test_the_key_is_in_this_tab_and_nowhere_else(visitor: Visitor) -> None:
@@ -113,7 +113,7 @@ def test_a_gateway_that_does_not_answer_is_waited_for(
     way.refuse()
     way.cut()
     enter(page, gateway.secret)
-    expect(page.get_by_text("The gateway cannot be reached. Trying again.")).to_be_visible()
+    expect(page.get_by_text("The gateway cannot be reached. Retrying.")).to_be_visible()
     expect(page.get_by_role("button", name="Use another key")).to_be_visible()
     way.heal()
     is_in(page)

@@ -49,7 +49,7 @@ def test_the_pipeline_is_changed_by_taps(phone: Visitor) -> None:
     page.get_by_role("radio", name="inner").tap()
     fits(page)
     page.get_by_role("button", name="Switch to accounts_v2, inner join").tap()
-    expect(page.get_by_text("It is sent.")).to_be_visible()
+    expect(page.get_by_text("Sent. The pipeline")).to_be_visible()
     page.get_by_role("button", name="Show 3 more").tap()
     fits(page)
     page.get_by_role("button", name="Menu").tap()

@@ -64,7 +64,7 @@ def test_figures_of_a_gateway_that_is_away_are_said_to_be_old(
     expect(page.get_by_text("Updated every second.")).to_be_visible()
     way.refuse()
     way.cut()
-    expect(page.get_by_text(re.compile(r"These figures are from \d+ s ago\."))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Outdated: last updated \d+ s ago\."))).to_be_visible()
     expect(card(page, "users_ui").get_by_text("was live")).to_be_visible()
     way.heal()
     expect(page.get_by_text("Updated every second.")).to_be_visible()

@@ -21,7 +21,7 @@ def test_the_verdict_on_a_message_of_a_topic_that_is_gone_is_not_taken_for_ours(
     offset = press(visitor)
     assert offset == 0
     box = panel(visitor.page).locator("app-verdict")
-    expect(box).to_contain_text("The pipeline has not looked at it yet.")
+    expect(box).to_contain_text("The pipeline has not read it yet.")
     expect(box).not_to_contain_text("generation 7")
     pipeline.judge(offset, ASKED, Verdict.APPLIED, generation=2)
     expect(box).to_contain_text("as generation 2.")

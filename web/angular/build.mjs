@@ -1,10 +1,10 @@
 /**
- * Makes what others use of the component: build/angular, what npm packs.
+ * Builds the component for its users: build/angular, for npm pack.
  *
  *   node angular/build.mjs
  *
- * Compiled in Angular's partial mode, which every later Angular can finish. The types of the client
- * that it is compiled with are those that its users get, so that one is made first.
+ * Compiled in Angular's partial mode, which later versions of Angular can link. It is compiled against
+ * the built client, so that its types are those that users get.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -22,11 +22,13 @@ const compiler = join(WEB, 'node_modules/@angular/compiler-cli/bundles/src/bin/n
 function checkVersion() {
   const own = JSON.parse(readFileSync(join(ANGULAR, 'package.json'), 'utf8')).version;
   if (own !== version()) {
-    throw new Error(`angular/package.json says ${own}, client/package.json ${version()}`);
+    throw new Error(
+      `version mismatch: angular/package.json has ${own}, client/package.json ${version()}`,
+    );
   }
 }
 
-/** What npm packs, in `target`. */
+/** Writes the npm package to `target`. */
 export function makePackage(target = join(WEB, 'build/angular')) {
   checkVersion();
   makeClient();

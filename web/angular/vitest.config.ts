@@ -1,9 +1,9 @@
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
-import { stages } from '../client/tests/browser/stages.js';
+import { gatewayCommands } from '../client/testing/gateway-commands.js';
 import { chromium } from '../vitest.config.js';
 
-/** Angular's builder compiles the tests; this says how they are run. */
+/** Angular's builder compiles the tests; this configures how Vitest runs them. */
 export default defineConfig({
   test: {
     testTimeout: 60_000,
@@ -13,7 +13,7 @@ export default defineConfig({
       headless: true,
       screenshotFailures: false,
       viewport: { width: 1200, height: 800 },
-      commands: stages,
+      commands: gatewayCommands,
       provider: playwright({
         launchOptions: {
           executablePath: chromium(),

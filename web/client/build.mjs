@@ -1,7 +1,7 @@
 /**
- * Makes what others use of the client.
+ * Builds the client for its users.
  *
- *   node client/build.mjs package   build/client: what npm packs
+ *   node client/build.mjs package   build/client, for npm pack
  *   node client/build.mjs bundle    build/bundle/client.js: one file for pages without a build step
  */
 
@@ -17,17 +17,19 @@ const WEB = dirname(CLIENT);
 const ROOT = dirname(WEB);
 const require = createRequire(import.meta.url);
 
-/** The client's version, which is that of the Python package: they are one release. */
+/** The client's version; it must equal that of the Python package. */
 export function version() {
   const { version } = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'));
   const python = readFileSync(join(ROOT, 'src/evergrid/version.py'), 'utf8');
   if (!python.includes(`__version__ = "${version}"`)) {
-    throw new Error(`client/package.json says ${version}, src/evergrid/version.py another version`);
+    throw new Error(
+      `version mismatch: client/package.json has ${version}, src/evergrid/version.py another`,
+    );
   }
   return version;
 }
 
-/** What npm packs, in `target`. */
+/** Writes the npm package to `target`. */
 export function makePackage(target = join(WEB, 'build/client')) {
   version();
   rmSync(target, { recursive: true, force: true });
@@ -41,7 +43,7 @@ export function makePackage(target = join(WEB, 'build/client')) {
   for (const file of ['LICENSE', 'NOTICE']) cpSync(join(ROOT, file), join(target, file));
 }
 
-/** The whole client as the text of one module, the same whenever it is made. */
+/** The whole client as one module; every build gives the same text. */
 export async function bundleText() {
   const result = await build({
     entryPoints: [join(CLIENT, 'src/index.ts')],
@@ -72,9 +74,9 @@ async function makeBundle() {
   writeFileSync(join(target, 'client.js'), await bundleText());
 }
 
-const wishes = { package: makePackage, bundle: makeBundle };
+const targets = { package: makePackage, bundle: makeBundle };
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const wish = wishes[process.argv[2]];
-  if (!wish) throw new Error(`say what to make: ${Object.keys(wishes).join(' or ')}`);
-  await wish();
+  const make = targets[process.argv[2]];
+  if (!make) throw new Error(`unknown target; use ${Object.keys(targets).join(' or ')}`);
+  await make();
 }

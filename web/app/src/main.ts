@@ -1,12 +1,12 @@
 import { bootstrapApplication } from '@angular/platform-browser';
 import { App } from './app/app';
-import { appConfig } from './app/config';
-import { takeKey } from './app/session/key';
+import { appConfig } from './app/app-config';
+import { takeKey } from './app/session/stored-key';
 import { showTheme } from './app/shell/theme';
 
-// First of all, before any other code could read, send or remember the address.
+// Before any other code can read, send or store the URL.
 takeKey(window);
-// Somebody pastes an address with a key over the one of this tab: that is no new page.
+// Pasting a URL with a key into this tab does not load a new page.
 addEventListener('hashchange', () => {
   if (takeKey(window)) location.reload();
 });

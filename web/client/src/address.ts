@@ -1,4 +1,4 @@
-/** Where a gateway is. */
+/** The address of a gateway and the key for it. */
 
 import { EvergridError } from './errors.js';
 import { PATH } from './messages.js';
@@ -11,46 +11,51 @@ const SCHEMES: Readonly<Record<string, string>> = {
   'wss:': 'https:',
 };
 
-/** A gateway's base address, without a slash at its end; the page's own origin when none is given. */
+/** The base address without a trailing slash; the page's own origin when there is no `url`. */
 export function addressOf(url: string | undefined): string {
   const text = url?.trim() || (typeof location === 'undefined' ? '' : location.origin);
   let parts: URL;
   try {
     parts = new URL(text);
   } catch {
-    throw new EvergridError('bad_address', `The gateway's address is not one. ${EXAMPLE}`);
+    throw new EvergridError(
+      'bad_address',
+      `Invalid address: the gateway's address is not a URL. ${EXAMPLE}`,
+    );
   }
   const scheme = SCHEMES[parts.protocol];
   if (!scheme || !parts.host) {
     throw new EvergridError(
       'bad_address',
-      `The gateway's address is not one of the web. ${EXAMPLE}`,
+      `Invalid address: the gateway's address is not an http or https URL. ${EXAMPLE}`,
     );
   }
   if (parts.username || parts.password || parts.search || parts.hash) {
-    // Not shown: what is too much in it may be a secret.
-    const what = "The gateway's address has more in it than scheme, host, port and path.";
-    throw new EvergridError('bad_address', `${what} Give the key as key: addresses get logged.`);
+    // The message does not repeat the address, which may contain a secret.
+    const message =
+      'Invalid address: it may have only scheme, host, port and path. Pass the key as `key`, ' +
+      'because addresses are logged.';
+    throw new EvergridError('bad_address', message);
   }
   return `${scheme}//${parts.host}${parts.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Where its live windows are. */
+/** The address of the live protocol's WebSocket. */
 export function liveAddress(base: string): string {
   return `${base.replace(/^http/, 'ws')}${PATH}`;
 }
 
-/** Why a key cannot be one, before anybody is asked; undefined when it may be. */
-export function keyProblem(key: string): EvergridError | undefined {
+/** The error for a key that no gateway would accept; undefined for others. */
+export function keyError(key: string): EvergridError | undefined {
   if (!key)
     return new EvergridError(
       'not_logged_in',
-      'There is no key. Give the one you got for this gateway.',
+      'Missing key. Pass the key that you have for this gateway.',
     );
   if (/[^\x21-\x7e]/.test(key)) {
     return new EvergridError(
       'bad_key',
-      'The key has characters that no key has. Copy it once more.',
+      'Invalid key: it has characters that keys do not have. Copy it again.',
     );
   }
   return undefined;

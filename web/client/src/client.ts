@@ -1,13 +1,13 @@
-/** One connection to a gateway, for as many tables as a page likes. */
+/** The client: one connection to a gateway, for any number of tables. */
 
-import { addressOf, keyProblem } from './address.js';
-import { ControlDesk } from './control.js';
-import { Desk } from './desk.js';
+import { addressOf, keyError } from './address.js';
+import { ConnectionStatusPublisher } from './connection-status.js';
+import { LiveConnection } from './live-connection.js';
+import { ControlClient } from './control.js';
 import { EvergridError } from './errors.js';
-import { Herald } from './herald.js';
-import { Asker, type DownloadOptions } from './http.js';
-import { Link } from './link.js';
+import { HttpClient, type DownloadOptions } from './http-client.js';
 import type { Listener } from './listeners.js';
+import { LiveProtocol } from './live-protocol.js';
 import { Subscription } from './subscription.js';
 import type {
   Client,
@@ -20,71 +20,76 @@ import type {
   TableSubscription,
 } from './types.js';
 
-/** Connects at once; what goes wrong is said by `status` and `login()`. */
+/** Starts to connect at once; `status` and `login()` report errors. */
 export function connect(options: ClientOptions): Client {
-  return new PageClient(options);
+  return new GatewayClient(options);
 }
 
-class PageClient implements Client {
+class GatewayClient implements Client {
   readonly url: string;
   readonly control: Control;
-  readonly #desk: Desk;
-  readonly #link: Link;
-  readonly #herald: Herald;
-  readonly #asker: Asker;
+  readonly #protocol: LiveProtocol;
+  readonly #connection: LiveConnection;
+  readonly #publisher: ConnectionStatusPublisher;
+  readonly #http: HttpClient;
   readonly #subscriptions = new Set<Subscription>();
-  readonly #nudge = () => this.#link.nudge();
-  readonly #look = () => {
-    if (document.visibilityState === 'visible') this.#link.nudge();
+  readonly #onOnline = () => this.#connection.retryIfWaiting();
+  readonly #onVisibility = () => {
+    if (document.visibilityState === 'visible') this.#connection.retryIfWaiting();
   };
-  readonly #keyProblem: EvergridError | undefined;
+  readonly #keyError: EvergridError | undefined;
 
   constructor(options: ClientOptions) {
     this.url = addressOf(options.url);
     const key = String(options.key ?? '').trim();
-    this.#herald = new Herald((status) => this.#desk.stand(status), hint(this.url));
-    this.#desk = new Desk(this.#herald.status);
-    this.#link = new Link(this.url, key, this.#desk, this.#herald);
-    this.#asker = new Asker(this.url, key);
-    this.#keyProblem = keyProblem(key);
-    this.control = new ControlDesk(this.#asker, () => this.#checkKey());
-    if (this.#keyProblem) {
-      this.#herald.refused(this.#keyProblem);
+    this.#publisher = new ConnectionStatusPublisher(
+      (status) => this.#protocol.setConnectionStatus(status),
+      originHint(this.url),
+    );
+    this.#protocol = new LiveProtocol(this.#publisher.status);
+    this.#connection = new LiveConnection(this.url, key, this.#protocol, this.#publisher);
+    this.#http = new HttpClient(this.url, key);
+    this.#keyError = keyError(key);
+    this.control = new ControlClient(this.#http, () => this.#checkKey());
+    if (this.#keyError) {
+      this.#publisher.refused(this.#keyError);
       return;
     }
-    if (typeof addEventListener === 'function') addEventListener('online', this.#nudge);
-    if (typeof document !== 'undefined') document.addEventListener('visibilitychange', this.#look);
-    this.#link.connect();
+    if (typeof addEventListener === 'function') addEventListener('online', this.#onOnline);
+    if (typeof document !== 'undefined')
+      document.addEventListener('visibilitychange', this.#onVisibility);
+    this.#connection.connect();
   }
 
   get status(): ConnectionStatus {
-    return this.#herald.status;
+    return this.#publisher.status;
   }
 
   onStatus(listener: Listener<ConnectionStatus>): () => void {
-    return this.#herald.on(listener);
+    return this.#publisher.subscribe(listener);
   }
 
   login(): Promise<Login> {
     return new Promise((resolve, reject) => {
       let end: (() => void) | undefined;
-      let over = false;
-      end = this.#herald.on(({ phase, login, code, message }) => {
+      let settled = false;
+      end = this.#publisher.subscribe(({ phase, login, code, message }) => {
         if (login) resolve(login);
         else if (phase === 'refused') reject(new EvergridError(code ?? 'refused', message));
         else if (phase === 'closed') reject(new EvergridError('closed', message));
         else return;
-        over = true;
+        settled = true;
         end?.();
       });
-      if (over) end();
+      if (settled) end();
     });
   }
 
   subscribe(table: string, options: TableOptions = {}): TableSubscription {
-    const wake = () => this.#link.wake();
-    const gone = (subscription: Subscription) => this.#subscriptions.delete(subscription);
-    const subscription = new Subscription(this.#desk, table, options, wake, gone);
+    const subscription = new Subscription(this.#protocol, table, options, {
+      scheduleSend: () => this.#connection.scheduleSend(),
+      disposed: (one) => this.#subscriptions.delete(one),
+    });
     this.#subscriptions.add(subscription);
     if (this.status.phase === 'closed') subscription.dispose();
     return subscription;
@@ -92,40 +97,40 @@ class PageClient implements Client {
 
   async get(path: string, signal?: AbortSignal): Promise<Response> {
     this.#checkKey();
-    return this.#asker.get(path, signal);
+    return this.#http.get(path, signal);
   }
 
   async tables(signal?: AbortSignal): Promise<readonly TableInfo[]> {
     this.#checkKey();
-    return this.#asker.tables(signal);
+    return this.#http.tables(signal);
   }
 
   async download(table: string, options: DownloadOptions, signal?: AbortSignal): Promise<Blob> {
     this.#checkKey();
-    return this.#asker.download(table, options, signal);
+    return this.#http.download(table, options, signal);
   }
 
   retry(): void {
-    if (this.#keyProblem || this.status.phase === 'closed') return;
-    this.#link.retry();
+    if (this.#keyError || this.status.phase === 'closed') return;
+    this.#connection.retry();
   }
 
   close(): void {
     if (this.status.phase === 'closed') return;
-    if (typeof removeEventListener === 'function') removeEventListener('online', this.#nudge);
+    if (typeof removeEventListener === 'function') removeEventListener('online', this.#onOnline);
     if (typeof document !== 'undefined')
-      document.removeEventListener('visibilitychange', this.#look);
+      document.removeEventListener('visibilitychange', this.#onVisibility);
     for (const subscription of [...this.#subscriptions]) subscription.dispose();
-    this.#link.close();
+    this.#connection.close();
   }
 
   #checkKey(): void {
-    if (this.#keyProblem) throw this.#keyProblem;
+    if (this.#keyError) throw this.#keyError;
   }
 }
 
-/** For a page of another origin that never gets through: the usual reason cannot be seen from it. */
-function hint(url: string): string {
+/** For a page of another origin: browsers do not tell it that the gateway refuses its origin. */
+function originHint(url: string): string {
   if (typeof location === 'undefined' || new URL(url).origin === location.origin) return '';
-  return ` If it runs, its configuration must have ${location.origin} in gateway.origins.`;
+  return ` If the gateway runs, add ${location.origin} to gateway.origins in its configuration.`;
 }

@@ -1,33 +1,33 @@
-/** Changing the pipeline behind the tables: what may be asked for, and asking. */
+/** Control messages: what they may ask for, and sending them. */
 
-import type { Asker } from './http.js';
+import type { HttpClient } from './http-client.js';
 import type { Control, ControlChoices, ControlMessage, ControlPlace } from './types.js';
 
 const PATH = '/api/control';
 
-const SILENCE =
-  'The gateway did not answer, so the message may have been sent or not. The list of control ' +
-  'messages says which; sending it twice does no harm.';
+const NO_ANSWER =
+  'The gateway did not answer, so the message may have been sent or not. See the list of control ' +
+  'messages; sending it twice does no harm.';
 
-/** `check` throws what is wrong with the key, before anybody is asked. */
-export class ControlDesk implements Control {
-  readonly #asker: Asker;
-  readonly #check: () => void;
+/** `checkKey` throws for a key that no gateway would accept. */
+export class ControlClient implements Control {
+  readonly #http: HttpClient;
+  readonly #checkKey: () => void;
 
-  constructor(asker: Asker, check: () => void) {
-    this.#asker = asker;
-    this.#check = check;
+  constructor(http: HttpClient, checkKey: () => void) {
+    this.#http = http;
+    this.#checkKey = checkKey;
   }
 
   async choices(signal?: AbortSignal): Promise<ControlChoices> {
-    this.#check();
-    const answer = await this.#asker.get(PATH, signal);
-    return ((await answer.json()) as { control: ControlChoices }).control;
+    this.#checkKey();
+    const response = await this.#http.get(PATH, signal);
+    return ((await response.json()) as { control: ControlChoices }).control;
   }
 
   async ask(message: ControlMessage, signal?: AbortSignal): Promise<ControlPlace> {
-    this.#check();
-    const answer = await this.#asker.post(PATH, message, SILENCE, signal);
-    return ((await answer.json()) as { sent: ControlPlace }).sent;
+    this.#checkKey();
+    const response = await this.#http.post(PATH, message, NO_ANSWER, signal);
+    return ((await response.json()) as { sent: ControlPlace }).sent;
   }
 }

@@ -1,11 +1,11 @@
-/** Every error that the client gives out. */
+/** The errors of the client. */
 
 /**
- * Something asked of a gateway was not to be had.
+ * A request to a gateway failed.
  *
- * `code` is the gateway's word (the protocol has the list) or one of the client's own:
- * `unreachable`, `closed`, `bad_address`. It is a text and no enum, because a newer gateway may
- * know codes that this client does not. `retry`: the same may work later.
+ * `code` is the gateway's error code (docs/protocol.md lists them) or one of the client's:
+ * `unreachable`, `closed`, `bad_address`. It is a string, not an enum, because a newer gateway may
+ * have codes that this client does not know. `retry`: the same request may succeed later.
  */
 export class EvergridError extends Error {
   override readonly name = 'EvergridError';
@@ -19,8 +19,8 @@ export class EvergridError extends Error {
   }
 }
 
-// The gateway's close codes, for when its last message got lost on the way.
-const FAREWELLS: Readonly<Record<number, readonly [code: string, retry: boolean]>> = {
+// The gateway's close codes, for connections whose last message did not arrive.
+const CLOSE_CODES: Readonly<Record<number, readonly [code: string, retry: boolean]>> = {
   4400: ['bad_message', false],
   4401: ['not_text', false],
   4402: ['too_large', false],
@@ -38,17 +38,17 @@ const FAREWELLS: Readonly<Record<number, readonly [code: string, retry: boolean]
   4414: ['internal', true],
 };
 
-/** Why a connection ended, by its close code; undefined when that says nothing. */
-export function farewell(close: number): EvergridError | undefined {
-  const known = FAREWELLS[close];
+/** The error for a close code; undefined for codes that are not the gateway's. */
+export function closeError(close: number): EvergridError | undefined {
+  const known = CLOSE_CODES[close];
   return (
     known &&
-    new EvergridError(known[0], `The gateway ended the connection (${known[0]}).`, known[1])
+    new EvergridError(known[0], `The gateway closed the connection (${known[0]}).`, known[1])
   );
 }
 
-/** The gateway's words begin small, as they follow a name in its log. */
-export function sentence(words: string): string {
-  const text = words.charAt(0).toUpperCase() + words.slice(1);
+/** Capitalises and ends a message; the gateway writes messages in lower case for its log. */
+export function asSentence(message: string): string {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -1,45 +1,45 @@
-/** Those who want to be told, each safe from the others' mistakes. */
+/** Listeners of the page, isolated from each other's errors. */
 
-export type Listener<T> = (news: T) => void;
+export type Listener<T> = (value: T) => void;
 
-/** Tells in the order of coming; one who throws is reported and harms nobody else. */
+/** Calls listeners in the order of registration; an error in one does not affect the others. */
 export class Listeners<T> {
-  #all: readonly { readonly tell: Listener<T> }[] = [];
+  #entries: readonly { readonly listener: Listener<T> }[] = [];
 
-  /** Gives back what ends it; the same function may be added twice. */
-  add(tell: Listener<T>): () => void {
-    const entry = { tell };
-    this.#all = [...this.#all, entry];
+  /** Returns the function that removes the listener; the same function may be added twice. */
+  add(listener: Listener<T>): () => void {
+    const entry = { listener };
+    this.#entries = [...this.#entries, entry];
     return () => {
-      this.#all = this.#all.filter((other) => other !== entry);
+      this.#entries = this.#entries.filter((other) => other !== entry);
     };
   }
 
-  /** `current`: whether the news are still news, because a listener may make them old. */
-  tell(news: T, current: () => boolean = () => true): void {
-    for (const entry of this.#all) {
-      if (!current()) return;
-      // One that was removed meanwhile wants to hear no more.
-      if (this.#all.includes(entry)) safely(() => entry.tell(news));
+  /** `isCurrent` is checked before each call, because a listener may cause a newer value. */
+  notify(value: T, isCurrent: () => boolean = () => true): void {
+    for (const entry of this.#entries) {
+      if (!isCurrent()) return;
+      // An earlier listener may have removed this one.
+      if (this.#entries.includes(entry)) callSafely(() => entry.listener(value));
     }
   }
 
   clear(): void {
-    this.#all = [];
+    this.#entries = [];
   }
 }
 
-/** Calls somebody else's code, whose mistakes are theirs: they show up in the console. */
-export function safely(call: () => void): void {
+/** Calls code of the page; its errors go to the console. */
+export function callSafely(call: () => void): void {
   try {
     call();
   } catch (error) {
-    complain(error);
+    reportUncaught(error);
   }
 }
 
-/** A mistake in somebody's code, said as an uncaught one would be, but nothing stops for it. */
-export function complain(error: unknown): void {
+/** Reports an error like an uncaught one, without interrupting the caller. */
+export function reportUncaught(error: unknown): void {
   if (typeof reportError === 'function') reportError(error);
   else console.error(error);
 }

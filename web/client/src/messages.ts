@@ -1,4 +1,4 @@
-/** The JSON messages of the protocol, both ways. */
+/** The JSON messages of the protocol, in both directions. */
 
 import type { Filter, OrderBy } from './types.js';
 
@@ -66,7 +66,7 @@ export interface State {
   readonly since?: number;
   readonly done?: number;
   readonly total?: number;
-  /** What is wrong with the question, where the table is there and cannot answer it any more. */
+  /** The error in the query, for a table that exists and cannot answer it any more. */
   readonly code?: string;
 }
 
@@ -94,26 +94,26 @@ const TYPES: ReadonlySet<unknown> = new Set(['welcome', 'state', 'closed', 'erro
 const STATES: ReadonlySet<unknown> = new Set(['waiting', 'loading', 'live', 'stale']);
 
 export function encode(message: ClientMessage): string {
-  return written(message);
+  return toJson(message);
 }
 
-/** As JSON; an integer that no number can carry is a text, which the gateway reads as exactly. */
-export function written(value: object): string {
+/** JSON with bigints as strings, which the gateway reads exactly. */
+export function toJson(value: object): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     typeof part === 'bigint' ? part.toString() : part,
   );
 }
 
-/** What the gateway said; undefined for what only a newer client would understand. */
+/** A message of the gateway; undefined for one that this client does not know. */
 export function decode(text: string): ServerMessage | undefined {
-  let said: unknown;
+  let message: unknown;
   try {
-    said = JSON.parse(text);
+    message = JSON.parse(text);
   } catch {
     return undefined;
   }
-  if (typeof said !== 'object' || said === null) return undefined;
-  const { type, state } = said as { type?: unknown; state?: unknown };
+  if (typeof message !== 'object' || message === null) return undefined;
+  const { type, state } = message as { type?: unknown; state?: unknown };
   if (!TYPES.has(type) || (type === 'state' && !STATES.has(state))) return undefined;
-  return said as ServerMessage;
+  return message as ServerMessage;
 }

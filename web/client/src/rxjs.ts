@@ -3,7 +3,7 @@
 import { map, Observable } from 'rxjs';
 import type { Client, Place, Query, Row, Snapshot, TableOptions, TableStatus } from './types.js';
 
-/** One window of a table; every observer gets the present state at once, and then each new one. */
+/** A window of a table; every observer receives the present value at once, then each new one. */
 export interface TableStream {
   readonly rows$: Observable<readonly Row[]>;
   readonly snapshots$: Observable<Snapshot>;
@@ -15,8 +15,8 @@ export interface TableStream {
 }
 
 /**
- * Looks at a table until `dispose()`, whether or not anybody observes. The observables never fail:
- * what goes wrong is a status.
+ * Subscribes to a table until `dispose()`, with or without observers. The observables never fail:
+ * errors are statuses.
  */
 export function streamTable(client: Client, name: string, options: TableOptions = {}): TableStream {
   const table = client.subscribe(name, options);

@@ -1,17 +1,17 @@
-/** A WebSocket to a gateway, in browsers and elsewhere. */
+/** The WebSocket to a gateway, in browsers and outside of them. */
 
 import { SUBPROTOCOL } from './messages.js';
 
-/** Beyond the standard: how programs that are no browsers say more in the handshake. */
+/** Not standard: how programs outside of browsers set headers of the handshake. */
 type OpenWithHeaders = new (
   url: string,
   options: { protocols: string; headers: Record<string, string> },
 ) => WebSocket;
 
 /**
- * A browser says by itself whose page is asking. Outside of one there is no page, and the gateway
- * would want the key in the handshake: so we say that we come from its own origin, and log in
- * like its own page.
+ * A browser sends the page's Origin header. Without one the gateway would expect the key in the
+ * handshake; so outside of browsers the client sends the gateway's own origin, and logs in like
+ * the gateway's own page.
  */
 export function openSocket(url: string): WebSocket {
   const socket = isBrowser()

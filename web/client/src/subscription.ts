@@ -1,10 +1,10 @@
-/** One look at a window of a table, which may be shared with others on the page. */
+/** A subscription of the page to a window, which it may share with other subscriptions. */
 
-import type { Desk } from './desk.js';
-import { Listeners, safely, type Listener } from './listeners.js';
-import type { Pane, Viewer } from './pane.js';
-import { placeOf, questionOf } from './question.js';
-import { CLOSED, sameStatus } from './sentences.js';
+import { callSafely, Listeners, type Listener } from './listeners.js';
+import type { LiveProtocol } from './live-protocol.js';
+import type { SharedWindow, WindowSubscriber } from './shared-window.js';
+import { placeOf, tableQueryOf } from './table-query.js';
+import { CLOSED, sameStatus } from './table-status.js';
 import type {
   Place,
   Query,
@@ -17,35 +17,38 @@ import type {
 
 const NO_ROWS: readonly Row[] = [];
 
-/** `wake` is called when there is something to say to the gateway. */
-export class Subscription implements TableSubscription, Viewer {
+/** What a subscription needs of the client. */
+export interface SubscriptionHost {
+  /** There are messages for the gateway in the send queue. */
+  scheduleSend(): void;
+  disposed(subscription: Subscription): void;
+}
+
+export class Subscription implements TableSubscription, WindowSubscriber {
   readonly table: string;
-  readonly #desk: Desk;
-  readonly #wake: () => void;
-  readonly #gone: (subscription: Subscription) => void;
+  readonly #protocol: LiveProtocol;
+  readonly #host: SubscriptionHost;
   readonly #rows = new Listeners<Snapshot>();
   readonly #statuses = new Listeners<TableStatus>();
-  #pane: Pane | undefined;
+  #window: SharedWindow | undefined;
   #place: Place;
   #snapshot: Snapshot | undefined;
   #status: TableStatus;
 
   constructor(
-    desk: Desk,
+    protocol: LiveProtocol,
     table: string,
     options: TableOptions,
-    wake: () => void,
-    gone: (subscription: Subscription) => void,
+    host: SubscriptionHost,
   ) {
     this.table = table;
-    this.#desk = desk;
-    this.#wake = wake;
-    this.#gone = gone;
+    this.#protocol = protocol;
+    this.#host = host;
     this.#place = placeOf(options);
-    this.#pane = desk.join(this, questionOf(table, options), this.#place);
-    this.#snapshot = this.#pane.snapshot;
-    this.#status = this.#pane.status;
-    wake();
+    this.#window = protocol.join(this, tableQueryOf(table, options), this.#place);
+    this.#snapshot = this.#window.snapshot;
+    this.#status = this.#window.status;
+    host.scheduleSend();
   }
 
   get rows(): readonly Row[] {
@@ -61,73 +64,71 @@ export class Subscription implements TableSubscription, Viewer {
   }
 
   onRows(listener: Listener<Snapshot>): () => void {
-    const end = this.#pane ? this.#rows.add(listener) : () => undefined;
+    const end = this.#window ? this.#rows.add(listener) : () => undefined;
     const { snapshot } = this;
-    if (snapshot) safely(() => listener(snapshot));
+    if (snapshot) callSafely(() => listener(snapshot));
     return end;
   }
 
   onStatus(listener: Listener<TableStatus>): () => void {
-    const end = this.#pane ? this.#statuses.add(listener) : () => undefined;
-    safely(() => listener(this.#status));
+    const end = this.#window ? this.#statuses.add(listener) : () => undefined;
+    callSafely(() => listener(this.#status));
     return end;
   }
 
   move(place: Partial<Place>): void {
-    const pane = this.#pane;
+    const window = this.#window;
     const next = placeOf(place, this.#place);
-    if (!pane || (next.offset === this.#place.offset && next.limit === this.#place.limit)) return;
-    this.#look(this.#desk.move(this, pane, next), next);
+    if (!window || (next.offset === this.#place.offset && next.limit === this.#place.limit)) return;
+    this.#show(this.#protocol.move(this, window, next), next);
   }
 
   change(query: Query, place: Partial<Place> = {}): void {
-    const pane = this.#pane;
+    const window = this.#window;
     const next = placeOf(place, this.#place);
-    if (!pane) return;
-    const other = this.#desk.join(this, questionOf(this.table, query), next, pane);
-    if (other === pane) return;
-    this.#desk.leave(this, pane);
-    this.#look(other, next);
+    if (!window) return;
+    const other = this.#protocol.join(this, tableQueryOf(this.table, query), next, window);
+    if (other === window) return;
+    this.#protocol.leave(this, window);
+    this.#show(other, next);
   }
 
   dispose(): void {
-    const pane = this.#pane;
-    if (!pane) return;
-    this.#pane = undefined;
-    this.#desk.leave(this, pane);
-    this.#gone(this);
-    this.#wake();
-    this.#tell(CLOSED);
+    const window = this.#window;
+    if (!window) return;
+    this.#window = undefined;
+    this.#protocol.leave(this, window);
+    this.#host.disposed(this);
+    this.#host.scheduleSend();
+    this.#setStatus(CLOSED);
     this.#rows.clear();
     this.#statuses.clear();
   }
 
-  /** From its pane: new rows. */
-  show(snapshot: Snapshot): void {
+  receiveSnapshot(snapshot: Snapshot): void {
     this.#snapshot = snapshot;
-    this.#rows.tell(snapshot, () => this.#snapshot === snapshot);
+    this.#rows.notify(snapshot, () => this.#snapshot === snapshot);
   }
 
-  /** From its pane: how things are. */
-  tell(status: TableStatus): void {
-    if (this.#pane) this.#tell(status);
+  receiveStatus(status: TableStatus): void {
+    if (this.#window) this.#setStatus(status);
   }
 
-  #tell(status: TableStatus): void {
+  #setStatus(status: TableStatus): void {
     if (sameStatus(status, this.#status)) return;
     this.#status = status;
-    this.#statuses.tell(status, () => this.#status === status);
+    this.#statuses.notify(status, () => this.#status === status);
   }
 
-  #look(pane: Pane, place: Place): void {
-    const other = pane !== this.#pane;
-    this.#pane = pane;
+  #show(window: SharedWindow, place: Place): void {
+    const isOther = window !== this.#window;
+    this.#window = window;
     this.#place = place;
-    this.#wake();
-    if (!other) return;
-    const { snapshot, status } = pane;
-    if (snapshot) this.show(snapshot);
-    // A listener of the rows may have led us on.
-    if (this.#pane === pane) this.#tell(status);
+    this.#host.scheduleSend();
+    if (!isOther) return;
+    const { snapshot, status } = window;
+    if (snapshot) this.receiveSnapshot(snapshot);
+    // A listener of the rows may have moved the subscription on.
+    if (this.#window === window) this.#setStatus(status);
   }
 }

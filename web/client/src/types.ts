@@ -1,10 +1,10 @@
-/** The words that the client and those who use it share. */
+/** The public types of the client. */
 
 export type ColumnType =
   | { readonly kind: 'text' | 'integer' | 'float' | 'boolean' | 'timestamp' }
   | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number };
 
-/** `role` says what a column is for: the data, its time, or where the row came from. */
+/** `role`: data, the row's time, or trace (where the row came from). */
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
@@ -12,13 +12,13 @@ export interface Column {
 }
 
 /**
- * A cell, exact: a text is a string; an integer a number, or a bigint beyond 2^53; a float a number;
- * a decimal a string with all its digits ("12.50"); a timestamp microseconds since 1970, a number,
- * or a bigint beyond 2^53.
+ * The exact value of a cell: text is a string; an integer is a number, beyond 2^53 a bigint; a float
+ * is a number; a decimal is a string with all digits ("12.50"); a timestamp is the microseconds since
+ * 1970 as a number, beyond 2^53 as a bigint.
  */
 export type Value = string | number | bigint | boolean | null;
 
-/** A row that did not change between two snapshots is the same object in both. */
+/** A row that has not changed between two snapshots is the same object in both. */
 export type Row = Readonly<Record<string, Value>> & { readonly _id: string };
 
 export type Operator =
@@ -53,7 +53,7 @@ export interface OrderBy {
   readonly nulls?: 'first' | 'last';
 }
 
-/** Which rows and columns of a table, in which order. What is left out: all, as the table has it. */
+/** Which rows and columns of a table, in which order. Default: all, in the table's own order. */
 export interface Query {
   readonly columns?: readonly string[];
   readonly filter?: Filter;
@@ -61,7 +61,7 @@ export interface Query {
   readonly order?: readonly OrderBy[];
 }
 
-/** Which rows of the result. A negative offset counts from the end, and moves with it. */
+/** Which rows of the result. A negative offset counts from the end and moves with it. */
 export interface Place {
   readonly offset: number;
   readonly limit: number;
@@ -69,73 +69,73 @@ export interface Place {
 
 export type TableOptions = Query & Partial<Place>;
 
-/** A window as it was at one moment. Never changed: the next state is another snapshot. */
+/** A window at one moment. Immutable: the next state is another snapshot. */
 export interface Snapshot {
   readonly table: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
-  /** Rows in the whole view. */
+  /** Rows of the whole result. */
   readonly total: number;
-  /** How many rows of the view are above the first one here; never negative. */
+  /** Rows of the result above the first one here; never negative. */
   readonly offset: number;
-  /** What was asked for: frames of an earlier place may come after a move. */
+  /** The requested place: frames of an earlier place may arrive after a move. */
   readonly place: Place;
-  /** 0 for tables that belong to none. */
+  /** 0 for tables without generations. */
   readonly generation: number;
-  /** When the gateway took it, milliseconds since 1970. */
+  /** When the gateway created it, milliseconds since 1970. */
   readonly time: number;
 }
 
 /**
- * - `connecting`: nothing has come yet
- * - `waiting`: there is no such table now, or with a `code` none that could answer this question;
- *   the window comes alive when there is
- * - `loading`: the gateway reads the table; `done` of `total` changes
- * - `live`: what is shown is what there is
- * - `stale`: the gateway is there, but cannot know what there is; `since` is when it last did
- * - `reconnecting`: the gateway cannot be reached since `since`; what is shown is old
- * - `refused`: the gateway said no (`code`), and trying again does not help
- * - `closed`: disposed of
+ * - `connecting`: no rows yet
+ * - `waiting`: the table does not exist now or, with a `code`, cannot answer this query; the window
+ *   becomes live when it can
+ * - `loading`: the gateway loads the table; `done` of `total` changes
+ * - `live`: the rows are up to date
+ * - `stale`: the gateway does not receive changes; the rows were up to date at `since`
+ * - `reconnecting`: no connection since `since`; the rows are outdated
+ * - `refused`: the gateway refuses (`code`), and a retry does not help
+ * - `closed`: disposed
  */
 export type TableState =
   'connecting' | 'waiting' | 'loading' | 'live' | 'stale' | 'reconnecting' | 'refused' | 'closed';
 
 export interface TableStatus {
   readonly state: TableState;
-  /** A sentence for people, never empty. */
+  /** A sentence for the user, never empty. */
   readonly message: string;
-  /** Whether rows that are live may not be all there are: the message says which and why. */
+  /** The table is live but may lack rows; the message says which and why. */
   readonly warning?: boolean;
   /** Milliseconds since 1970. */
   readonly since?: number;
   readonly done?: number;
   readonly total?: number;
-  /** The gateway's code for what is wrong, as in the protocol. */
+  /** The gateway's error code, as in the protocol. */
   readonly code?: string;
 }
 
-/** One look at a window of a table. Handles that ask for the same share what is behind them. */
+/** A subscription to a window of a table. Equal subscriptions share one window of the gateway. */
 export interface TableSubscription {
   readonly table: string;
-  /** Of the newest snapshot; empty before the first. */
+  /** The rows of the newest snapshot; empty before the first. */
   readonly rows: readonly Row[];
   readonly snapshot: Snapshot | undefined;
   readonly status: TableStatus;
-  /** Tells every new snapshot, the present one at once. Gives back what ends that. */
+  /** Calls with the present snapshot and every new one. Returns the unsubscriber. */
   onRows(listener: (snapshot: Snapshot) => void): () => void;
-  /** Tells every new status, the present one at once. Gives back what ends that. */
+  /** Calls with the present status and every new one. Returns the unsubscriber. */
   onStatus(listener: (status: TableStatus) => void): () => void;
-  /** Looks at other rows of the same result. */
+  /** Moves to other rows of the same result. */
   move(place: Partial<Place>): void;
-  /** Asks another question; the rows so far stay until the answer comes. */
+  /** Changes the query; the present rows stay until the new ones arrive. */
   change(query: Query, place?: Partial<Place>): void;
   dispose(): void;
 }
 
 /**
  * - `connecting`, `open`
- * - `waiting`: lost, tries again at `retryAt`
- * - `refused`: no use trying again: a wrong key, say (`code`)
+ * - `waiting`: connection lost, next attempt at `retryAt`
+ * - `refused`: a retry does not help, for example with a wrong key (`code`)
  * - `closed`: by `close()`
  */
 export type ConnectionPhase = 'connecting' | 'open' | 'waiting' | 'refused' | 'closed';
@@ -144,10 +144,10 @@ export interface ConnectionStatus {
   readonly phase: ConnectionPhase;
   readonly message: string;
   readonly code?: string;
-  /** When the connection was lost, and when it will be tried again: milliseconds since 1970. */
+  /** When the connection was lost, and the next attempt: milliseconds since 1970. */
   readonly since?: number;
   readonly retryAt?: number;
-  /** Who we are to the gateway, once it said so. */
+  /** The login, once the gateway has accepted the key. */
   readonly login?: Login;
 }
 
@@ -169,7 +169,7 @@ export interface TableGap {
   readonly since: number;
 }
 
-/** A table as `/api/tables` tells of it; the gateway's HTTP documentation says what fields mean. */
+/** A table as in `/api/tables`; docs/http.md explains the fields. */
 export interface TableInfo {
   readonly name: string;
   readonly state: 'waiting' | 'loading' | 'live' | 'stale';
@@ -193,7 +193,7 @@ export interface TableInfo {
 
 /**
  * What a control message may ask for: any of `topics` for a source, any of `types` for a join.
- * `field` is the word that a message names it with, `topic` and `type` what runs now.
+ * `field` is the message's field for it, `topic` and `type` the present values.
  */
 export interface ControlChoices {
   /** The topic that control messages are written to. */
@@ -212,43 +212,43 @@ export interface ControlChoices {
   readonly types: readonly string[];
 }
 
-/** `{ usersTopic: 'users_v2', joinType: 'left' }`; what is not named stays as it is. */
+/** `{ usersTopic: 'users_v2', joinType: 'left' }`; other fields keep their values. */
 export type ControlMessage = Readonly<Record<string, string>>;
 
-/** Where a control message is on its topic; its verdict is the row of `control_raw` with these. */
+/** A message's position on the control topic; `control_raw` has its verdict at this position. */
 export interface ControlPlace {
   readonly partition: number;
   readonly offset: number;
 }
 
-/** Changes the pipeline, for keys that may; others are refused with `no_rights`. */
+/** Changes the pipeline. Keys without the control right get the error `no_rights`. */
 export interface Control {
   choices(signal?: AbortSignal): Promise<ControlChoices>;
-  /** Resolves once the message is on the control topic; what becomes of it is said later. */
+  /** Resolves when the message is on the control topic; its verdict follows in `control_raw`. */
   ask(message: ControlMessage, signal?: AbortSignal): Promise<ControlPlace>;
 }
 
 export type ExportFormat = 'csv' | 'arrow' | 'json' | 'ndjson';
 
 export interface ClientOptions {
-  /** Where the gateway is: "https://grid.example.com". The page's own origin when left out. */
+  /** The gateway's address: "https://grid.example.com". Default: the page's own origin. */
   readonly url?: string;
   readonly key: string;
 }
 
-/** One connection to a gateway, for as many tables as a page likes. */
+/** One connection to a gateway, for any number of tables. */
 export interface Client {
   readonly url: string;
   readonly status: ConnectionStatus;
   onStatus(listener: (status: ConnectionStatus) => void): () => void;
-  /** Resolves with the first welcome, rejects with an EvergridError if the gateway refuses us. */
+  /** Resolves with the first `welcome`; rejects with an EvergridError if the gateway refuses. */
   login(): Promise<Login>;
   subscribe(table: string, options?: TableOptions): TableSubscription;
-  /** GET from the gateway with our key; rejects with an EvergridError that has its sentence. */
+  /** GET with the client's key; rejects with an EvergridError that has the gateway's message. */
   get(path: string, signal?: AbortSignal): Promise<Response>;
-  /** The tables that our key may read. */
+  /** The tables that the key may read. */
   tables(signal?: AbortSignal): Promise<readonly TableInfo[]>;
-  /** All rows of a query (or those of a place) as a file. CSV is made safe for spreadsheets. */
+  /** All rows of a query, or those of a place, as a file. CSV is safe for spreadsheets. */
   download(
     table: string,
     options: TableOptions & { readonly format: ExportFormat },
@@ -256,7 +256,7 @@ export interface Client {
   ): Promise<Blob>;
   /** Changes the pipeline behind the tables. */
   readonly control: Control;
-  /** Tries at once instead of at `retryAt`; after a refusal too. */
+  /** Connects at once instead of at `retryAt`, also after a refusal. */
   retry(): void;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Arrow's columns as exact values. */
+/** Exact values from Arrow columns. */
 
 import { Type, type Batch } from '@uwdata/flechette';
 import type { Value } from './types.js';
@@ -6,12 +6,12 @@ import type { Value } from './types.js';
 /** The value at a position of a column. */
 export type Reader = (index: number) => Value;
 
-// Without ignoreBOM a text that begins with U+FEFF would lose it.
+// Without ignoreBOM, a leading U+FEFF would be removed.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 const WORD = 2 ** 32;
 
-/** Reads one column of a record batch, as its Arrow type says. */
+/** A reader for one column of a record batch, by its Arrow type. */
 export function reader(batch: Batch<unknown>): Reader {
   const read = present(batch);
   const { validity } = batch;
@@ -34,7 +34,7 @@ function present(batch: Batch<unknown>): Reader {
     case Type.Bool:
       return (index) => (((values as Uint8Array)[index >> 3]! >> (index & 7)) & 1) === 1;
     default:
-      throw new TypeError(`a column of Arrow type ${type.typeId} came`);
+      throw new TypeError(`unsupported Arrow type ${type.typeId}`);
   }
 }
 
@@ -42,7 +42,7 @@ function texts(bytes: Uint8Array, offsets: Int32Array): Reader {
   return (index) => utf8.decode(bytes.subarray(offsets[index]!, offsets[index + 1]!));
 }
 
-/** Numbers as long as they are exact; a bigint is made only when it is needed, for speed. */
+/** Numbers where they are exact; bigints only where needed, because they are slow. */
 function integers(values: BigInt64Array): Reader {
   const words = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
   return (index) => {
@@ -51,17 +51,17 @@ function integers(values: BigInt64Array): Reader {
   };
 }
 
-/** All digits: 1250 at scale 2 is "12.50". */
+/** Strings with all digits: 1250 at scale 2 is "12.50". */
 function decimals(values: BigUint64Array, scale: number): Reader {
   return (index) => {
     const low = values[2 * index]!;
     const high = values[2 * index + 1]!;
     const units = BigInt.asIntN(128, (high << 64n) | low);
-    return spelled(units, scale);
+    return decimalText(units, scale);
   };
 }
 
-function spelled(units: bigint, scale: number): string {
+function decimalText(units: bigint, scale: number): string {
   const sign = units < 0n ? '-' : '';
   const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
   if (scale <= 0) return sign + digits;

@@ -1,18 +1,18 @@
-/** Where a gateway is, and the key to it. */
+/** The address of a gateway and the key for it. */
 export interface Gateway {
   readonly url: string;
   readonly key: string;
 }
 
-/** From `#url=…&key=…`; fragments are never sent to a server. */
-export function gatewayFromAddress(hash: string): Gateway | undefined {
-  const told = new URLSearchParams(hash.replace(/^#/, ''));
-  const url = told.get('url');
-  const key = told.get('key');
+/** From `#url=…&key=…`; browsers do not send fragments to servers. */
+export function gatewayFromFragment(hash: string): Gateway | undefined {
+  const params = new URLSearchParams(hash.replace(/^#/, ''));
+  const url = params.get('url');
+  const key = params.get('key');
   return url && key ? { url, key } : undefined;
 }
 
-/** What `gatewayFromAddress` understands. */
-export function addressOf(gateway: Gateway): string {
+/** The fragment that `gatewayFromFragment` reads. */
+export function fragmentOf(gateway: Gateway): string {
   return `#${new URLSearchParams({ url: gateway.url, key: gateway.key })}`;
 }

@@ -1,13 +1,13 @@
 import { bootstrapApplication } from '@angular/platform-browser';
 import { provideEvergrid } from '@evergrid/angular';
-import { Desk } from './desk';
-import { gatewayFromAddress } from './gateway';
-import { Question } from './question';
+import { Dashboard } from './dashboard';
+import { gatewayFromFragment } from './gateway';
+import { GatewayForm } from './gateway-form';
 
-// A real app knows its gateway, and asks its own server for the key of the person who is
-// logged in. Here both come from the address, or from a form.
-const gateway = gatewayFromAddress(location.hash);
+// A real app knows its gateway, and gets the key of the logged-in user from its own server. Here
+// both come from the URL or from a form.
+const gateway = gatewayFromFragment(location.hash);
 const started = gateway
-  ? bootstrapApplication(Desk, { providers: [provideEvergrid(gateway)] })
-  : bootstrapApplication(Question);
+  ? bootstrapApplication(Dashboard, { providers: [provideEvergrid(gateway)] })
+  : bootstrapApplication(GatewayForm);
 started.catch((error: unknown) => console.error(error));

@@ -4,8 +4,8 @@ import { Session } from './session/session';
 import { Shell } from './shell/shell';
 
 /**
- * The log-in page or the app, at the same address: whoever follows a shared link and has no key
- * yet is at the right place as soon as they have logged in.
+ * The login page or the app, at the same URL: a user who follows a shared link sees its page after
+ * logging in.
  */
 @Component({
   selector: 'app-root',

@@ -1,6 +1,6 @@
 import type { Routes } from '@angular/router';
 
-/** The first page is a chunk of its own too: it loads while the gateway checks the key. */
+/** The first page is a chunk of its own, which loads while the gateway checks the key. */
 export const routes: Routes = [
   {
     path: '',
@@ -11,7 +11,7 @@ export const routes: Routes = [
   {
     path: 'tables/:name',
     title: (route) => route.paramMap.get('name') ?? 'Table',
-    loadComponent: () => import('./table/table').then(({ TablePage }) => TablePage),
+    loadComponent: () => import('./table/table-page').then(({ TablePage }) => TablePage),
   },
   {
     path: 'quarantine',
@@ -26,6 +26,6 @@ export const routes: Routes = [
   {
     path: '**',
     title: 'No such page',
-    loadComponent: () => import('./shell/missing').then(({ Missing }) => Missing),
+    loadComponent: () => import('./shell/not-found').then(({ NotFound }) => NotFound),
   },
 ];

@@ -1,16 +1,16 @@
-/** Samples to lines on a small canvas. Pure, so that what a chart claims can be tested. */
+/** SVG paths of a chart from samples. Pure functions. */
 
 export interface Sample {
   /** Milliseconds since 1970. */
   readonly time: number;
-  /** Null: not known at that moment. */
+  /** Null: unknown at that time. */
   readonly value: number | null;
 }
 
-export interface Frame {
+export interface ChartFrame {
   readonly width: number;
   readonly height: number;
-  /** The moments at the left and the right edge. */
+  /** The times at the left and the right edge. */
   readonly from: number;
   readonly to: number;
   /** The values at the bottom and the top. */
@@ -18,7 +18,7 @@ export interface Frame {
   readonly high: number;
 }
 
-export interface Spot {
+export interface Point {
   readonly x: number;
   readonly y: number;
 }
@@ -27,8 +27,8 @@ export interface Spot {
 const MARGIN = 1.5;
 
 /**
- * The range that a chart shows. From zero, unless `tight`: a rate is read against nothing at all,
- * a count of rows against what it was. A flat line is in the middle of a tight chart.
+ * The range of a chart: from zero for rates; `tight` for counts, which are compared with their own
+ * earlier values. A flat line is in the middle of a tight chart.
  */
 export function rangeOf(samples: readonly Sample[], tight = false): { low: number; high: number } {
   const values = samples.flatMap(({ value }) => (value === null ? [] : [value]));
@@ -38,7 +38,7 @@ export function rangeOf(samples: readonly Sample[], tight = false): { low: numbe
   return low === high ? { low: low - 1, high: high + 1 } : { low, high };
 }
 
-export function spotOf(frame: Frame, time: number, value: number): Spot {
+export function pointAt(frame: ChartFrame, time: number, value: number): Point {
   const x = ((time - frame.from) / (frame.to - frame.from)) * frame.width;
   const share = (value - frame.low) / (frame.high - frame.low);
   const y = frame.height - MARGIN - share * (frame.height - 2 * MARGIN);
@@ -46,10 +46,13 @@ export function spotOf(frame: Frame, time: number, value: number): Spot {
 }
 
 /**
- * Unbroken stretches of samples: a line must not claim to know what nobody looked at.
- * `gap` is the longest silence between two samples that still counts as one stretch.
+ * Splits the samples at gaps: a line must not connect samples over an unknown time.
+ * `gap` is the longest time between two samples of one part.
  */
-export function stretches(samples: readonly Sample[], gap: number): readonly (readonly Sample[])[] {
+export function splitAtGaps(
+  samples: readonly Sample[],
+  gap: number,
+): readonly (readonly Sample[])[] {
   const found: Sample[][] = [];
   let last: Sample | undefined;
   for (const sample of samples) {
@@ -64,24 +67,24 @@ export function stretches(samples: readonly Sample[], gap: number): readonly (re
   return found;
 }
 
-/** The `d` of the lines; a stretch of one sample is a dot. */
-export function linePath(frame: Frame, parts: readonly (readonly Sample[])[]): string {
+/** The SVG path of the lines; a part of one sample is a dot. */
+export function linePath(frame: ChartFrame, parts: readonly (readonly Sample[])[]): string {
   return parts.map((part) => lineOf(frame, part)).join('');
 }
 
-/** The `d` of what is under the lines. */
-export function areaPath(frame: Frame, parts: readonly (readonly Sample[])[]): string {
+/** The SVG path of the area below the lines. */
+export function areaPath(frame: ChartFrame, parts: readonly (readonly Sample[])[]): string {
   return parts
     .filter((part) => part.length > 1)
     .map((part) => {
-      const end = spotOf(frame, part.at(-1)!.time, 0).x;
-      const start = spotOf(frame, part[0]!.time, 0).x;
+      const end = pointAt(frame, part.at(-1)!.time, 0).x;
+      const start = pointAt(frame, part[0]!.time, 0).x;
       return `${lineOf(frame, part)}L${end},${frame.height}L${start},${frame.height}Z`;
     })
     .join('');
 }
 
-/** The sample nearest to a moment, among those with a value. */
+/** The sample nearest to a time, among those with a value. */
 export function nearest(samples: readonly Sample[], time: number): Sample | undefined {
   let best: Sample | undefined;
   for (const sample of samples) {
@@ -91,10 +94,10 @@ export function nearest(samples: readonly Sample[], time: number): Sample | unde
   return best;
 }
 
-function lineOf(frame: Frame, part: readonly Sample[]): string {
-  const spots = part.map(({ time, value }) => spotOf(frame, time, value ?? 0));
-  if (spots.length === 1) return `M${spots[0]!.x},${spots[0]!.y}h0.01`;
-  return spots.map(({ x, y }, index) => `${index ? 'L' : 'M'}${x},${y}`).join('');
+function lineOf(frame: ChartFrame, part: readonly Sample[]): string {
+  const points = part.map(({ time, value }) => pointAt(frame, time, value ?? 0));
+  if (points.length === 1) return `M${points[0]!.x},${points[0]!.y}h0.01`;
+  return points.map(({ x, y }, index) => `${index ? 'L' : 'M'}${x},${y}`).join('');
 }
 
 function rounded(value: number): number {

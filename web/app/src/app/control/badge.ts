@@ -1,13 +1,13 @@
 import { Component, input } from '@angular/core';
-import type { Badge } from './words';
+import type { Badge } from './badge-labels';
 
-/** A verdict or a state in one word, by a colour and a sign that do not need each other. */
+/** A verdict or a state as one word with a colour and an icon. */
 @Component({
   selector: 'app-badge',
   template: `
     <span [class]="badge().tone">
       <svg viewBox="0 0 16 16" width="11" height="11" aria-hidden="true">
-        <path [attr.d]="signs[badge().tone]" />
+        <path [attr.d]="icons[badge().tone]" />
       </svg>
       {{ badge().label }}
     </span>
@@ -46,9 +46,9 @@ import type { Badge } from './words';
     }
   `,
 })
-export class BadgeMark {
+export class BadgeView {
   readonly badge = input.required<Badge>();
-  protected readonly signs: Readonly<Record<Badge['tone'], string>> = {
+  protected readonly icons: Readonly<Record<Badge['tone'], string>> = {
     good: 'M3 8.5l3.5 3.5L13 4.5',
     busy: 'M8 2a6 6 0 1 1-4.2 1.8M8 5v3.2l2.2 1.3',
     calm: 'M3.5 8h9',

@@ -8,35 +8,35 @@ import {
   signal,
 } from '@angular/core';
 import { RouterLink } from '@angular/router';
-import { Catalog } from '../live/catalog';
-import { watchTable } from '../live/watch';
-import { count, counted, moment } from '../words/amounts';
-import { sentence } from '../words/sentence';
-import { Asked } from './asked';
-import { BadgeMark } from './badge';
-import { Choices } from './choices';
-import { listed, type Listed } from './generations';
-import { ProgressBar } from './progress';
-import { choicesOf, wishFor } from './wish';
-import { stateBadge } from './words';
+import { TableCatalog } from '../live/table-catalog';
+import { watchTable } from '../live/table-watch';
+import { count, counted, moment } from '../format/amounts';
+import { sentence } from '../format/sentence';
+import { ControlSender } from './control-sender';
+import { BadgeView } from './badge';
+import { AvailableChoices } from './available-choices';
+import { generationEntries, type GenerationEntry } from './generation-entries';
+import { ProgressBar } from './progress-bar';
+import { choicesOf, selectionFor } from './control-selection';
+import { stateBadge } from './badge-labels';
 
 const FIRST = 4;
 const STEP = 20;
-/** Of these something is to be seen or done, however many have come since. */
-const STANDING: ReadonlySet<string> = new Set(['preparing', 'ready', 'current', 'retiring']);
+/** Generations in these states are always listed, however old they are. */
+const ALWAYS_LISTED: ReadonlySet<string> = new Set(['preparing', 'ready', 'current', 'retiring']);
 
-/** The generations of the pipeline that there are and were, the newest first: live. */
+/** The present and earlier generations of the pipeline, the newest first. */
 @Component({
   selector: 'app-generation-list',
-  imports: [BadgeMark, ProgressBar, RouterLink],
+  imports: [BadgeView, ProgressBar, RouterLink],
   templateUrl: './generation-list.html',
-  styleUrl: './list.css',
+  styleUrl: './control-lists.css',
 })
 export class GenerationList {
   readonly now = input.required<number>();
-  readonly #catalog = inject(Catalog);
-  readonly #asked = inject(Asked);
-  readonly #choices = inject(Choices);
+  readonly #catalog = inject(TableCatalog);
+  readonly #sender = inject(ControlSender);
+  readonly #choices = inject(AvailableChoices);
   readonly #injector = inject(Injector);
   readonly #limit = signal(FIRST);
 
@@ -47,10 +47,10 @@ export class GenerationList {
     return table ? { table, options: { order, limit: this.#limit() + STEP } } : undefined;
   });
   readonly #all = computed(() =>
-    listed(this.#catalog.pipeline(), this.#watched().snapshot, this.#choices.choices()),
+    generationEntries(this.#catalog.pipeline(), this.#watched().snapshot, this.#choices.choices()),
   );
   readonly #shown = computed(() =>
-    this.#all().filter((one, rank) => rank < this.#limit() || STANDING.has(one.state)),
+    this.#all().filter((one, rank) => rank < this.#limit() || ALWAYS_LISTED.has(one.state)),
   );
   protected readonly generations = computed(() =>
     this.#shown().map((one) => ({
@@ -58,7 +58,7 @@ export class GenerationList {
       badge: stateBadge(one.state),
       error: sentence(one.error),
       facts: this.#facts(one),
-      wish: this.#wish(one),
+      selection: this.#selection(one),
     })),
   );
   protected readonly more = computed(() => {
@@ -71,18 +71,18 @@ export class GenerationList {
     this.#limit.update((limit) => limit + STEP);
   }
 
-  /** Puts it into the form, where it is to be sent from. */
-  protected choose(wish: Readonly<Record<string, string>>): void {
-    this.#asked.wish.set(wish);
-    // The button can take the focus only when it is drawn anew.
+  /** Puts the generation's topics and join types into the form. */
+  protected choose(selection: Readonly<Record<string, string>>): void {
+    this.#sender.selection.set(selection);
+    // The button is enabled only after the next render.
     const focus = (): void =>
       document.querySelector<HTMLElement>('app-control-panel [type=submit]')?.focus();
     afterNextRender(focus, { injector: this.#injector });
   }
 
-  #facts({ state, rows, changed, keptUntil }: Listed): readonly string[] {
+  #facts({ state, rows, changed, keptUntil }: GenerationEntry): readonly string[] {
     const at = (milliseconds: number): string => moment(milliseconds, this.now());
-    const kept = keptUntil ? `kept until ${at(keptUntil)}` : 'kept for going back';
+    const kept = keptUntil ? `kept until ${at(keptUntil)}` : 'kept for switching back';
     return [
       changed ? `since ${at(changed)}` : '',
       rows === undefined ? '' : counted(rows, 'row'),
@@ -90,13 +90,13 @@ export class GenerationList {
     ].filter(Boolean);
   }
 
-  /** What to choose to have it again; undefined for the one that there is, or is coming. */
-  #wish({ state, made }: Listed): Readonly<Record<string, string>> | undefined {
-    const known = this.#choices.choices();
-    if (!known || ['current', 'preparing', 'ready'].includes(state)) return undefined;
-    const choices = choicesOf(known, this.#catalog.pipeline(), {});
-    const wish = wishFor(made, choices);
-    const runs = choices.every(({ field, running }) => wish?.[field] === running);
-    return runs ? undefined : wish;
+  /** The selection for this generation; undefined for the current one and one in preparation. */
+  #selection({ state, fields }: GenerationEntry): Readonly<Record<string, string>> | undefined {
+    const available = this.#choices.choices();
+    if (!available || ['current', 'preparing', 'ready'].includes(state)) return undefined;
+    const choices = choicesOf(available, this.#catalog.pipeline(), {});
+    const selection = selectionFor(fields, choices);
+    const runs = choices.every(({ field, running }) => selection?.[field] === running);
+    return runs ? undefined : selection;
   }
 }

@@ -1,26 +1,27 @@
 import { Component, computed, inject, input, signal } from '@angular/core';
 import { RouterLink } from '@angular/router';
-import { Catalog } from '../live/catalog';
-import { watchTable } from '../live/watch';
-import { count, duration, moment } from '../words/amounts';
-import { sentence } from '../words/sentence';
-import { BadgeMark } from './badge';
-import { ControlMessageShown } from './message';
-import { judgedOf, verdictBadge, type Judged } from './words';
+import { TableCatalog } from '../live/table-catalog';
+import { watchTable } from '../live/table-watch';
+import { count, duration, moment } from '../format/amounts';
+import { sentence } from '../format/sentence';
+import { BadgeView } from './badge';
+import { ControlMessageView } from './control-message';
+import { verdictBadge } from './badge-labels';
+import { judgedMessage, type JudgedMessage } from './judged-message';
 
 const FIRST = 5;
 const STEP = 20;
 
-/** All that was asked of the pipeline, the newest first, each with what became of it: live. */
+/** All control messages with their verdicts, the newest first. */
 @Component({
   selector: 'app-message-list',
-  imports: [BadgeMark, ControlMessageShown, RouterLink],
+  imports: [BadgeView, ControlMessageView, RouterLink],
   templateUrl: './message-list.html',
-  styleUrl: './list.css',
+  styleUrl: './control-lists.css',
 })
 export class MessageList {
   readonly now = input.required<number>();
-  readonly #catalog = inject(Catalog);
+  readonly #catalog = inject(TableCatalog);
   readonly #limit = signal(FIRST);
 
   protected readonly table = this.#catalog.control;
@@ -30,18 +31,18 @@ export class MessageList {
     return table ? { table, options } : undefined;
   });
   readonly #snapshot = computed(() => this.#watched().snapshot);
-  /** What there is to say of the table itself; empty when it is live. */
-  protected readonly trouble = computed(() => {
+  /** The status of the table; empty if it is live. */
+  protected readonly warning = computed(() => {
     const { status } = this.#watched();
     return !status || status.state === 'live' || !this.#snapshot() ? '' : status.message;
   });
   protected readonly known = computed(() => this.#snapshot() !== undefined);
   protected readonly messages = computed(() =>
-    (this.#snapshot()?.rows ?? []).map(judgedOf).map((judged) => ({
-      ...judged,
-      badge: verdictBadge(judged.verdict),
-      reason: sentence(judged.reason),
-      took: tookWords(judged),
+    (this.#snapshot()?.rows ?? []).map(judgedMessage).map((message) => ({
+      ...message,
+      badge: verdictBadge(message.verdict),
+      reason: sentence(message.reason),
+      took: durationText(message),
     })),
   );
   protected readonly more = computed(() => {
@@ -58,8 +59,8 @@ export class MessageList {
   }
 }
 
-/** How long it took to come to the screens. */
-function tookWords({ verdict, asked, decided }: Judged): string {
+/** The time from the message until its generation was live. */
+function durationText({ verdict, asked, decided }: JudgedMessage): string {
   if (verdict !== 'applied' || !asked || decided < asked) return '';
   return `live after ${duration((decided - asked) / 1000)}`;
 }

@@ -1,25 +1,25 @@
 import { Component, computed, effect, inject, input, untracked } from '@angular/core';
-import { Catalog } from '../live/catalog';
-import { OFFSET, PARTITION } from '../live/kinds';
-import { watchTable } from '../live/watch';
-import { Asked, type Sent } from './asked';
-import { BadgeMark } from './badge';
-import { ControlMessageShown } from './message';
-import { ProgressBar } from './progress';
-import { hasComeTrue, judgedSince, verdictBadge } from './words';
-import { verdictSentence } from './verdict-words';
+import { TableCatalog } from '../live/table-catalog';
+import { OFFSET, PARTITION } from '../live/table-kinds';
+import { watchTable } from '../live/table-watch';
+import { ControlSender, type SentMessage } from './control-sender';
+import { BadgeView } from './badge';
+import { ControlMessageView } from './control-message';
+import { ProgressBar } from './progress-bar';
+import { verdictBadge } from './badge-labels';
+import { isApplied, judgedSince, verdictText } from './judged-message';
 
-/** What became of the message that was sent here: its own row of the live table, no other. */
+/** The verdict on the message that this page sent. */
 @Component({
   selector: 'app-verdict',
-  imports: [BadgeMark, ControlMessageShown, ProgressBar],
+  imports: [BadgeView, ControlMessageView, ProgressBar],
   template: `
     <div class="box" [class]="badge().tone">
       <p class="what">
         <app-badge [badge]="badge()" />
         <app-control-message [text]="message()" />
       </p>
-      <p role="status">{{ sentence() }}</p>
+      <p role="status">{{ text() }}</p>
       @if (judged()?.verdict === 'preparing') {
         <app-progress-bar label="Preparation" [progress]="progress()" />
       }
@@ -27,8 +27,8 @@ import { verdictSentence } from './verdict-words';
         <button
           type="button"
           class="app-button"
-          [disabled]="asked.sending()"
-          (click)="asked.send(sent().message)"
+          [disabled]="sender.sending()"
+          (click)="sender.send(sent().message)"
         >
           Try again
         </button>
@@ -69,10 +69,10 @@ import { verdictSentence } from './verdict-words';
   `,
 })
 export class Verdict {
-  readonly sent = input.required<Sent>();
+  readonly sent = input.required<SentMessage>();
   readonly now = input.required<number>();
-  protected readonly asked = inject(Asked);
-  readonly #catalog = inject(Catalog);
+  protected readonly sender = inject(ControlSender);
+  readonly #catalog = inject(TableCatalog);
 
   readonly #watched = watchTable(() => {
     const { partition, offset } = this.sent().place;
@@ -90,11 +90,11 @@ export class Verdict {
     const verdict = this.judged()?.verdict;
     return verdict ? verdictBadge(verdict) : ({ label: 'Sent', tone: 'busy' } as const);
   });
-  protected readonly sentence = computed(() => {
+  protected readonly text = computed(() => {
     const { status } = this.#watched();
-    // Whoever may not read the table would wait for ever.
-    if (status?.state === 'refused') return `It is sent. ${status.message}`;
-    return verdictSentence(this.judged(), this.#catalog.pipeline(), this.now());
+    // A key that may not read the table never gets the verdict.
+    if (status?.state === 'refused') return `Sent. ${status.message}`;
+    return verdictText(this.judged(), this.#catalog.pipeline(), this.now());
   });
   protected readonly progress = computed(() => {
     const number = this.judged()?.generation;
@@ -105,8 +105,8 @@ export class Verdict {
   constructor() {
     effect(() => {
       const [sent, judged] = [this.sent(), this.judged()];
-      if (!judged || !hasComeTrue(judged, this.#catalog.pipeline())) return;
-      untracked(() => this.asked.fulfil(sent));
+      if (!judged || !isApplied(judged, this.#catalog.pipeline())) return;
+      untracked(() => this.sender.clearApplied(sent));
     });
   }
 }

@@ -1,19 +1,19 @@
 import { Component, computed, inject } from '@angular/core';
 import { RouterLink } from '@angular/router';
-import { Catalog } from '../live/catalog';
-import { Pane } from './pane';
+import { TableCatalog } from '../live/table-catalog';
+import { DashboardTable } from './dashboard-table';
 
-/** The sources and what is made of them, together, over one connection. */
+/** All sources and joined tables on one page, over one connection. */
 @Component({
   selector: 'app-dashboard',
-  imports: [Pane, RouterLink],
+  imports: [DashboardTable, RouterLink],
   templateUrl: './dashboard.html',
   styleUrl: './dashboard.css',
 })
 export class Dashboard {
-  readonly #catalog = inject(Catalog);
-  protected readonly known = computed(() => this.#catalog.taken() > 0);
-  protected readonly problem = this.#catalog.problem;
+  readonly #catalog = inject(TableCatalog);
+  protected readonly known = computed(() => this.#catalog.updatedAt() > 0);
+  protected readonly error = this.#catalog.error;
   protected readonly arrangement = this.#catalog.arrangement;
   protected readonly empty = computed(() => {
     const { sources, joins } = this.arrangement();

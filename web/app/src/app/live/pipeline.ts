@@ -1,14 +1,14 @@
-import { count } from '../words/amounts';
+import { count } from '../format/amounts';
 
-/** What the gateway tells of the pipeline behind its tables; times in microseconds since 1970. */
+/** The pipeline as in `/api/pipeline`; times in microseconds since 1970. */
 
 export interface Pipeline {
   readonly state: 'live' | 'behind' | 'gone' | 'unknown';
-  /** A sentence for people. */
+  /** A message for the user. */
   readonly message: string;
-  /** When the pipeline last gave a sign of life; 0: never. */
+  /** Time of the pipeline's last heartbeat; 0: never. */
   readonly beat: number;
-  /** The number of the generation that is shown; 0: none. */
+  /** The number of the current generation; 0: none. */
   readonly current: number;
   readonly generations: readonly Generation[];
 }
@@ -18,11 +18,11 @@ export interface Generation {
   readonly state: string;
   readonly created: number;
   readonly changed: number;
-  /** When one that was replaced goes at the latest; 0: no such time. */
+  /** When a replaced generation is deleted; 0: no such time. */
   readonly kept_until?: number;
-  /** While it is prepared. */
+  /** During its preparation. */
   readonly progress?: Progress | null;
-  /** A sentence; empty when all is well. */
+  /** Empty if there is no error. */
   readonly error: string;
   readonly sources: readonly Source[];
   readonly joins: readonly Join[];
@@ -45,7 +45,7 @@ export interface Join {
   readonly name: string;
   readonly type: string;
   readonly table: string;
-  /** Names of sources; empty for one that our key may not read. */
+  /** Names of sources; empty if the key may not read them. */
   readonly left: string;
   readonly right: string;
 }
@@ -54,46 +54,46 @@ export function currentGeneration(pipeline: Pipeline | undefined): Generation | 
   return pipeline?.generations.find(({ generation }) => generation === pipeline.current);
 }
 
-/** The generation that is on its way to the screens, if there is one. */
-export function comingGeneration(pipeline: Pipeline | undefined): Generation | undefined {
+/** The generation in preparation, if there is one. */
+export function preparingGeneration(pipeline: Pipeline | undefined): Generation | undefined {
   return pipeline?.generations.find(({ state }) => state === 'preparing' || state === 'ready');
 }
 
-/** How far a preparation is, in a sentence without its point. */
-export function progressWords({ step, done, total }: Progress): string {
-  const words = step.charAt(0).toUpperCase() + step.slice(1);
-  return total > 0 ? `${words}: ${count(done)} of ${count(total)} (${share(done, total)})` : words;
+/** The progress of a preparation as text. */
+export function progressText({ step, done, total }: Progress): string {
+  const name = step.charAt(0).toUpperCase() + step.slice(1);
+  return total > 0 ? `${name}: ${count(done)} of ${count(total)} (${share(done, total)})` : name;
 }
 
-/** `42%`; what is not done yet is never all of it. */
+/** `42%`; rounded down, so that 100% means complete. */
 export function share(done: number, total: number): string {
   return `${Math.floor((100 * Math.min(done, total)) / Math.max(total, 1))}%`;
 }
 
-/** A join's type as people call it. */
-export function typeWords(type: string): string {
+/** The name of a join type. */
+export function joinTypeLabel(type: string): string {
   return type === 'asof' ? 'as-of' : type;
 }
 
-/** Joins by their types; where there are several, a name tells which one is meant. */
-export function joinWords({ name, type }: Pick<Join, 'name' | 'type'>, several: boolean): string {
-  const words = `${typeWords(type)} join`;
-  return several ? `${name}: ${words}` : words;
+/** A join by its type; with its name if there are several. */
+export function joinLabel({ name, type }: Pick<Join, 'name' | 'type'>, several: boolean): string {
+  const label = `${joinTypeLabel(type)} join`;
+  return several ? `${name}: ${label}` : label;
 }
 
-/** What a generation is made of: its topics and joins, in words. */
+/** The topics and joins of a generation as text. */
 export function generationParts({ sources, joins }: Generation): readonly string[] {
   const several = joins.length > 1;
-  return [...sources.map(({ topic }) => topic), ...joins.map((join) => joinWords(join, several))];
+  return [...sources.map(({ topic }) => topic), ...joins.map((join) => joinLabel(join, several))];
 }
 
-/** The sources of a join; a key for some tables alone does not learn the names of others. */
+/** The sources of a join; the key may not be allowed to read their names. */
 export function joinedSources({ left, right }: Join): [left: string, right: string] {
   return [left || 'another source', right || 'another source'];
 }
 
-/** What a join does, in words of the ones who look at its table. */
-export function joinSentence(join: Join): string {
+/** What a join does, for the users of its table. */
+export function joinDescription(join: Join): string {
   const { type } = join;
   const [left, right] = joinedSources(join);
   switch (type) {

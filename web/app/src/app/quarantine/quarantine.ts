@@ -1,22 +1,22 @@
 import { Component, computed, inject } from '@angular/core';
-import { LiveTable, type Look } from '@evergrid/angular';
+import { LiveTable, type ViewState } from '@evergrid/angular';
 import type { Condition } from '@evergrid/client';
-import { sharedLook } from '../address/shared';
-import { Opener } from '../details/opener';
-import { Catalog } from '../live/catalog';
-import { OFFSET, PARTITION } from '../live/kinds';
-import { watchTable } from '../live/watch';
-import { sessionClient } from '../session/client';
-import { Unread } from '../table/unread';
-import { count, counted } from '../words/amounts';
-import { reasonKind, tally } from './reason';
+import { sharedViewState } from '../url/shared-view-state';
+import { RowOpener } from '../details/row-opener';
+import { TableCatalog } from '../live/table-catalog';
+import { OFFSET, PARTITION } from '../live/table-kinds';
+import { watchTable } from '../live/table-watch';
+import { sessionClient } from '../session/session-client';
+import { IgnoredParams } from '../table/ignored-params';
+import { count, counted } from '../format/amounts';
+import { reasonKind, tally } from './quarantine-reason';
 
-/** As far back as the counts reach; more would be a lot of rows for a few figures. */
+/** The counts are of so many of the newest messages, to load few rows. */
 const COUNTED = 1000;
-/** The text is left out: it is in the details, and a list of it would be a lot to send. */
+/** Without the text, which is large; the details have it. */
 const COLUMNS = ['ts', 'reason', 'topic', PARTITION, OFFSET];
-/** The newest first: that is what somebody comes for. */
-const USUAL: Look = { order: [{ column: 'ts', descending: true }] };
+/** The newest first. */
+const DEFAULTS: ViewState = { order: [{ column: 'ts', descending: true }] };
 
 interface Chip {
   readonly name: string;
@@ -25,20 +25,20 @@ interface Chip {
   readonly chosen: boolean;
 }
 
-/** Messages that could not become rows: how many of which kind, and each one's raw text. */
+/** The quarantine page: bad messages, counted by reason and topic. */
 @Component({
   selector: 'app-quarantine',
-  imports: [LiveTable, Unread],
+  imports: [LiveTable, IgnoredParams],
   templateUrl: './quarantine.html',
   styleUrl: './quarantine.css',
 })
 export class Quarantine {
-  readonly #catalog = inject(Catalog);
+  readonly #catalog = inject(TableCatalog);
   protected readonly client = sessionClient();
-  protected readonly opener = inject(Opener);
-  protected readonly shared = sharedLook('', USUAL);
+  protected readonly opener = inject(RowOpener);
+  protected readonly shared = sharedViewState('', DEFAULTS);
   protected readonly columns = COLUMNS;
-  /** Its usual name, until the gateway has told the real one. */
+  /** The default name, until the catalog has the real one. */
   protected readonly table = computed(() => this.#catalog.quarantine() ?? 'quarantine');
 
   readonly #newest = watchTable(() => ({
@@ -60,14 +60,14 @@ export class Quarantine {
   protected readonly summary = computed(() => {
     const { snapshot } = this.#newest();
     if (!snapshot) return '';
-    if (snapshot.total === 0) return 'No message is in quarantine: all became rows.';
-    const all = `${counted(snapshot.total, 'message')} could not become rows and took no part in joins.`;
+    if (snapshot.total === 0) return 'No messages in quarantine.';
+    const all = `${counted(snapshot.total, 'message')} could not become rows and are not part of joins.`;
     return snapshot.total > snapshot.rows.length
-      ? `${all} Counts are of the newest ${count(snapshot.rows.length)}.`
+      ? `${all} The counts are of the newest ${count(snapshot.rows.length)}.`
       : all;
   });
 
-  /** Shows only what the chip names, or everything again. */
+  /** Filters by the chip, or removes its filter. */
   protected choose({ condition, chosen }: Chip): void {
     this.shared.look.update(({ position, ...look }) => {
       const others = (look.filters ?? []).filter(({ column }) => column !== condition.column);

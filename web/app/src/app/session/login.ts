@@ -1,7 +1,7 @@
 import { afterRenderEffect, Component, ElementRef, inject, signal, viewChild } from '@angular/core';
 import { Session } from './session';
 
-/** Asks for a key, and says in plain words what is wrong with one. */
+/** The login page. */
 @Component({
   selector: 'app-login',
   templateUrl: './login.html',
@@ -10,22 +10,22 @@ import { Session } from './session';
 export class Login {
   protected readonly session = inject(Session);
   protected readonly shown = signal(false);
-  protected readonly problem = signal('');
+  protected readonly error = signal('');
   private readonly field = viewChild<ElementRef<HTMLInputElement>>('field');
 
   constructor() {
-    // As soon as there is something to type: at first, and when the gateway has said no.
+    // At first, and after the gateway has refused a key.
     afterRenderEffect(() => {
       if (!this.session.attempt()) this.field()?.nativeElement.focus();
     });
   }
 
-  protected async enter(event: Event): Promise<void> {
+  protected async logIn(event: Event): Promise<void> {
     event.preventDefault();
     const field = this.field()?.nativeElement;
     const key = field?.value.trim();
-    this.problem.set(key ? '' : 'Enter a key.');
-    if (key) await this.session.enter(key);
+    this.error.set(key ? '' : 'Enter a key.');
+    if (key) await this.session.logIn(key);
     else field?.focus();
   }
 }

@@ -6,122 +6,122 @@ import {
   type ConnectionStatus,
   type Login,
 } from '@evergrid/client';
-import { forgetKey, keepKey, keptKey } from './key';
-import { endSentence, isAboutKey, refusalSentence } from './sentences';
+import { forgetKey, storeKey, storedKey } from './stored-key';
+import { logoutReason, isKeyError, loginError } from './login-errors';
 
-/** Somebody is at the door; the gateway has not answered yet. */
-export interface Attempt {
+/** A login that the gateway has not answered yet. */
+export interface LoginAttempt {
   readonly message: string;
   /** Whether the gateway could not be reached so far. */
   readonly unreachable: boolean;
 }
 
 /**
- * Who is logged in: one client for one key, from the gateway's welcome until it says no or the
- * person leaves. Everything in the app uses this one connection.
+ * The session of the user: one client for one key, from the gateway's `welcome` until the gateway
+ * refuses it or the user logs out. The whole app uses this connection.
  */
 @Injectable({ providedIn: 'root' })
 export class Session {
   readonly #client = signal<Client | undefined>(undefined);
-  readonly #attempt = signal<Attempt | undefined>(undefined);
+  readonly #attempt = signal<LoginAttempt | undefined>(undefined);
   readonly #login = signal<Login | undefined>(undefined);
-  readonly #refusal = signal('');
+  readonly #error = signal('');
   #cancel: (() => void) | undefined;
-  #byHand = false;
+  #keyEntered = false;
 
-  /** Undefined while nobody is logged in. */
+  /** Undefined without a login. */
   readonly client = this.#client.asReadonly();
-  /** Who we are to the gateway; still known while it is away. */
+  /** The login; it stays while the gateway cannot be reached. */
   readonly login = this.#login.asReadonly();
   readonly attempt = this.#attempt.asReadonly();
-  /** Why nobody is logged in, if there is more to say than that. */
-  readonly refusal = this.#refusal.asReadonly();
+  /** Why the login failed or the session ended; empty otherwise. */
+  readonly error = this.#error.asReadonly();
 
-  /** Whether the key was typed into this page: then the page should take the focus from there. */
-  get byHand(): boolean {
-    return this.#byHand;
+  /** Whether the user entered the key in this page, which then moves the focus to its content. */
+  get keyEntered(): boolean {
+    return this.#keyEntered;
   }
 
-  /** With the key that this tab has, if it has one. */
+  /** Logs in with the stored key, if there is one. */
   resume(): void {
-    const key = keptKey();
-    if (key) void this.#enter(key);
+    const key = storedKey();
+    if (key) void this.#connect(key);
   }
 
-  /** True once the gateway has said welcome; false when it has not, and `refusal` says why. */
-  enter(key: string): Promise<boolean> {
-    this.#byHand = true;
-    return this.#enter(key);
+  /** Resolves to true after `welcome`; to false if the login failed, with the reason in `error`. */
+  logIn(key: string): Promise<boolean> {
+    this.#keyEntered = true;
+    return this.#connect(key);
   }
 
-  async #enter(key: string): Promise<boolean> {
+  async #connect(key: string): Promise<boolean> {
     this.#cancel?.();
-    this.#refusal.set('');
+    this.#error.set('');
     this.#attempt.set({ message: 'Connecting to the gateway…', unreachable: false });
     const client = connect({ key });
     const stop = client.onStatus((status) => this.#attempt.set(attemptOf(status)));
-    const given = new Promise<false>((resolve) => (this.#cancel = () => resolve(false)));
+    const cancelled = new Promise<false>((resolve) => (this.#cancel = () => resolve(false)));
     const cancel = this.#cancel;
     const welcome = client.login().then(
       () => true,
       (error: unknown) => error,
     );
-    const answer = await Promise.race([welcome, given]);
+    const result = await Promise.race([welcome, cancelled]);
     stop();
-    if (answer === true) {
+    if (result === true) {
       this.#begin(client, key);
       return true;
     }
     client.close();
-    if (answer !== false) this.#refuse(answer);
-    // Unless somebody tries another key by now.
+    if (result !== false) this.#fail(result);
+    // Unless there is a new attempt by now.
     if (this.#cancel === cancel) this.#attempt.set(undefined);
     return false;
   }
 
-  /** Gives up an attempt that the gateway does not answer. */
+  /** Cancels an attempt that the gateway does not answer. */
   cancel(): void {
     forgetKey();
     this.#cancel?.();
   }
 
-  leave(): void {
+  logOut(): void {
     forgetKey();
     this.#end();
   }
 
   #begin(client: Client, key: string): void {
-    keepKey(key);
+    storeKey(key);
     this.#attempt.set(undefined);
     this.#client.set(client);
     const stop = client.onStatus((status) => {
       if (status.login) this.#login.set(status.login);
       if (status.phase !== 'refused' || this.#client() !== client) return;
       queueMicrotask(() => stop());
-      // The address stays as it is, so that one returns to the same place.
-      if (isAboutKey(status.code)) forgetKey();
+      // The URL stays, so that the user returns to the same page after logging in.
+      if (isKeyError(status.code)) forgetKey();
       this.#end();
-      this.#refusal.set(endSentence(status.code, status.message));
+      this.#error.set(logoutReason(status.code, status.message));
     });
   }
 
   #end(): void {
-    this.#refusal.set('');
+    this.#error.set('');
     this.#client()?.close();
     this.#client.set(undefined);
   }
 
-  #refuse(error: unknown): void {
+  #fail(error: unknown): void {
     const code = error instanceof EvergridError ? error.code : undefined;
     const message = error instanceof Error ? error.message : '';
-    if (isAboutKey(code)) forgetKey();
-    this.#refusal.set(refusalSentence(code, message));
+    if (isKeyError(code)) forgetKey();
+    this.#error.set(loginError(code, message));
   }
 }
 
-function attemptOf({ phase, code, message }: ConnectionStatus): Attempt {
+function attemptOf({ phase, code, message }: ConnectionStatus): LoginAttempt {
   return {
-    message: code ? refusalSentence(code, message) : message,
+    message: code ? loginError(code, message) : message,
     unreachable: phase === 'waiting',
   };
 }

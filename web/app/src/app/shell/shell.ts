@@ -11,24 +11,24 @@ import {
   viewChild,
 } from '@angular/core';
 import { Router, RouterLink, RouterLinkActive, RouterOutlet } from '@angular/router';
-import { Address } from '../address/address';
-import { Asked } from '../control/asked';
-import { Opener } from '../details/opener';
-import { DetailsPanel } from '../details/panel';
-import { Catalog } from '../live/catalog';
-import { isAboutPipeline, kindOf } from '../live/kinds';
-import { watchConnection } from '../live/watch';
+import { UrlParams } from '../url/url-params';
+import { ControlSender } from '../control/control-sender';
+import { RowOpener } from '../details/row-opener';
+import { DetailsPanel } from '../details/details-panel';
+import { TableCatalog } from '../live/table-catalog';
+import { isAboutPipeline, kindOf } from '../live/table-kinds';
+import { watchConnection } from '../live/table-watch';
 import { Session } from '../session/session';
-import { Connection, ConnectionNotice } from './connection';
-import { PreparingNotice } from './preparing';
-import { ThemeSwitch } from './switch';
-import { TroubleNotice } from './trouble';
+import { ConnectionIndicator, ConnectionNotice } from './connection-status';
+import { PreparingNotice } from './preparing-notice';
+import { ThemeSwitch } from './theme-switch';
+import { LoadErrorNotice } from './load-error';
 
-/** The frame around every page, for as long as somebody is logged in. */
+/** The frame around every page, for a logged-in user. */
 @Component({
   selector: 'app-shell',
   imports: [
-    Connection,
+    ConnectionIndicator,
     ConnectionNotice,
     DetailsPanel,
     PreparingNotice,
@@ -36,29 +36,29 @@ import { TroubleNotice } from './trouble';
     RouterLinkActive,
     RouterOutlet,
     ThemeSwitch,
-    TroubleNotice,
+    LoadErrorNotice,
   ],
-  providers: [Asked, Catalog],
+  providers: [ControlSender, TableCatalog],
   templateUrl: './shell.html',
   styleUrl: './shell.css',
-  host: { '(keydown.escape)': 'fold()' },
+  host: { '(keydown.escape)': 'collapseMenu()' },
 })
 export class Shell {
   readonly #session = inject(Session);
   readonly #router = inject(Router);
   readonly #injector = inject(Injector);
-  readonly #catalog = inject(Catalog);
-  readonly #path = inject(Address).path;
+  readonly #catalog = inject(TableCatalog);
+  readonly #path = inject(UrlParams).path;
   private readonly menu = viewChild.required<ElementRef<HTMLElement>>('menu');
-  private readonly burger = viewChild.required<ElementRef<HTMLElement>>('burger');
+  private readonly menuButton = viewChild.required<ElementRef<HTMLElement>>('menuButton');
   private readonly content = viewChild.required<ElementRef<HTMLElement>>('content');
 
-  protected readonly opener = inject(Opener);
+  protected readonly opener = inject(RowOpener);
   protected readonly status = watchConnection();
-  /** The menu of narrow screens. */
-  protected readonly folded = signal(true);
+  /** Whether the menu of narrow screens is closed. */
+  protected readonly collapsed = signal(true);
   protected readonly login = this.#session.login;
-  /** Those of data; others have a better place, the quarantine page or the status page. */
+  /** Data tables; others are on the quarantine page and the status page. */
   protected readonly tables = computed(() =>
     this.#catalog
       .tables()
@@ -68,20 +68,20 @@ export class Shell {
 
   constructor() {
     let path = untracked(this.#path);
-    if (this.#session.byHand) this.#focusPage();
+    if (this.#session.keyEntered) this.#focusPage();
     effect(() => {
       if (this.#path() === path) return;
       path = this.#path();
-      this.folded.set(true);
-      // The first page was not gone to from another, and has the focus where browsers begin.
+      this.collapsed.set(true);
+      // Not on the first page, where the browser sets the focus.
       if (untracked(this.#router.lastSuccessfulNavigation)?.previousNavigation) this.#focusPage();
     });
   }
 
-  protected fold(): void {
+  protected collapseMenu(): void {
     const inside = this.menu().nativeElement.contains(document.activeElement);
-    if (!this.folded() && inside) this.burger().nativeElement.focus();
-    this.folded.set(true);
+    if (!this.collapsed() && inside) this.menuButton().nativeElement.focus();
+    this.collapsed.set(true);
   }
 
   protected skip(event: Event): void {
@@ -89,12 +89,12 @@ export class Shell {
     this.content().nativeElement.focus();
   }
 
-  protected leave(): void {
-    this.#session.leave();
+  protected logOut(): void {
+    this.#session.logOut();
     void this.#router.navigateByUrl('/');
   }
 
-  /** Where the next key goes to, and what a screen reader reads, after going to another page. */
+  /** Moves the focus to the content, for keyboard and screen reader, after a navigation. */
   #focusPage(): void {
     const focus = (): void => {
       const content = this.content().nativeElement;

@@ -1,14 +1,14 @@
-/** Light, dark, or as the system has it: remembered in this browser. */
+/** The theme: the system's, light or dark; stored in this browser. */
 
 export type Theme = 'system' | 'light' | 'dark';
 
 export const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
-const PLACE = 'evergrid.theme';
+const STORAGE_KEY = 'evergrid.theme';
 
 export function chosenTheme(): Theme {
   try {
-    return THEMES.find((theme) => theme === localStorage.getItem(PLACE)) ?? 'system';
+    return THEMES.find((theme) => theme === localStorage.getItem(STORAGE_KEY)) ?? 'system';
   } catch {
     return 'system';
   }
@@ -16,10 +16,10 @@ export function chosenTheme(): Theme {
 
 export function chooseTheme(theme: Theme): void {
   try {
-    if (theme === 'system') localStorage.removeItem(PLACE);
-    else localStorage.setItem(PLACE, theme);
+    if (theme === 'system') localStorage.removeItem(STORAGE_KEY);
+    else localStorage.setItem(STORAGE_KEY, theme);
   } catch {
-    // Then it holds for this page alone.
+    // Without storage, it holds only for this page.
   }
   showTheme(theme);
 }

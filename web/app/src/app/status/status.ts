@@ -1,53 +1,55 @@
 import { Component, computed, DestroyRef, inject } from '@angular/core';
-import { Choices } from '../control/choices';
+import { AvailableChoices } from '../control/available-choices';
 import { GenerationList } from '../control/generation-list';
 import { MessageList } from '../control/message-list';
-import { ControlPanel } from '../control/panel';
-import { Catalog } from '../live/catalog';
+import { ControlPanel } from '../control/control-panel';
+import { TableCatalog } from '../live/table-catalog';
 import { clock } from '../live/clock';
-import { isAboutPipeline } from '../live/kinds';
-import { spanOf } from '../live/record';
+import { isAboutPipeline } from '../live/table-kinds';
+import { spanOf } from '../live/table-history';
 import { Session } from '../session/session';
-import { ago, bytes, count, duration } from '../words/amounts';
-import { PipelineCard } from './pipeline';
-import { TableCard } from './card';
+import { ago, bytes, count, duration } from '../format/amounts';
+import { PipelineCard } from './pipeline-card';
+import { TableCard } from './table-card';
 
-const PACE_MS = 1000;
-/** Figures that are older are said to be old. */
+const POLL_MS = 1000;
+/** Older data is shown as outdated. */
 const STALE_MS = 3500;
 
-/** How everything is: the pipeline, the gateway, and each table over the last minutes. */
+/** The status page: the pipeline, the gateway, and the tables with their last minutes. */
 @Component({
   selector: 'app-status',
   imports: [ControlPanel, GenerationList, MessageList, PipelineCard, TableCard],
-  providers: [Choices],
+  providers: [AvailableChoices],
   templateUrl: './status.html',
   styleUrl: './status.css',
 })
 export class Status {
-  readonly #catalog = inject(Catalog);
+  readonly #catalog = inject(TableCatalog);
   readonly #login = inject(Session).login;
-  protected readonly may = computed(() => this.#login()?.control ?? false);
+  protected readonly mayControl = computed(() => this.#login()?.control ?? false);
   protected readonly now = clock();
   protected readonly tables = this.#catalog.tables;
-  /** Those about the pipeline itself are there as lists. */
+  /** Without the tables about the pipeline, which are shown as lists. */
   protected readonly charted = computed(() =>
     this.tables().filter((table) => !isAboutPipeline(table)),
   );
   protected readonly pipeline = this.#catalog.pipeline;
-  protected readonly record = this.#catalog.record;
+  protected readonly history = this.#catalog.history;
 
-  /** The moment at the right edge of every chart: when the gateway last told anything. */
-  protected readonly edge = computed(() => Math.max(this.#catalog.taken(), this.now() - PACE_MS));
-  protected readonly span = computed(() => spanOf(this.record(), this.edge()));
-  protected readonly stale = computed(() => this.now() - this.#catalog.taken() > STALE_MS);
+  /** The time at the right edge of every chart. */
+  protected readonly edge = computed(() =>
+    Math.max(this.#catalog.updatedAt(), this.now() - POLL_MS),
+  );
+  protected readonly span = computed(() => spanOf(this.history(), this.edge()));
+  protected readonly stale = computed(() => this.now() - this.#catalog.updatedAt() > STALE_MS);
   protected readonly age = computed(() => {
-    const taken = this.#catalog.taken();
-    const problem = this.#catalog.problem();
-    if (taken === 0) return problem || 'Asking the gateway…';
+    const updatedAt = this.#catalog.updatedAt();
+    const error = this.#catalog.error();
+    if (updatedAt === 0) return error || 'Loading…';
     if (!this.stale())
       return `Updated every second. Charts show the last ${duration(this.span() / 1000)}.`;
-    return `These figures are from ${ago(taken, this.now())}. ${problem}`;
+    return `Outdated: last updated ${ago(updatedAt, this.now())}. ${error}`;
   });
   protected readonly facts = computed(() => {
     const login = this.#login();
@@ -58,15 +60,15 @@ export class Status {
       { name: 'Version', value: login?.server ?? '–' },
       { name: 'Instance', value: login?.instance ?? '–' },
       { name: 'Your key', value: login?.key ?? '–' },
-      { name: 'It may', value: login?.control ? 'read, and control' : 'read' },
-      { name: 'Tables you see', value: count(tables.length) },
-      { name: 'Rows in them', value: count(sum(({ rows }) => rows)) },
-      { name: 'Memory of them', value: bytes(sum((table) => table.bytes)) },
-      { name: 'Views on them', value: count(sum(({ views }) => views)) },
+      { name: 'Rights', value: login?.control ? 'read, control' : 'read' },
+      { name: 'Readable tables', value: count(tables.length) },
+      { name: 'Rows', value: count(sum(({ rows }) => rows)) },
+      { name: 'Memory', value: bytes(sum((table) => table.bytes)) },
+      { name: 'Views', value: count(sum(({ views }) => views)) },
     ];
   });
 
   constructor() {
-    inject(DestroyRef).onDestroy(this.#catalog.hurry(PACE_MS));
+    inject(DestroyRef).onDestroy(this.#catalog.pollEvery(POLL_MS));
   }
 }
