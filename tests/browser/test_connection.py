@@ -170,4 +170,4 @@ def test_details_that_cannot_be_loaded_are_said_to_be(away: Visitor, way: FaultP
     table = TableReader(away.page, "users_ui")
     expect(table.status).to_contain_text("Reconnecting since")
     table.cell(49, "#").click()
-    expect(away.page.get_by_role("alert")).to_contain_text("The details could not be loaded.")
+    expect(away.page.get_by_role("alert")).to_contain_text("Loading the details failed.")

@@ -175,7 +175,7 @@ def test_a_switch_is_asked_for_followed_and_live(ops: Visitor, pipeline: LocalPi
     heard = overhear(page)
     pipeline.switch(2)
     pipeline.judge(offset, ASKED, Verdict.APPLIED, generation=2)
-    heard("The new pipeline is live: tables show its rows.")
+    heard("The new pipeline is live: the tables show its rows.")
     pages.get_by_role("link", name="Status").click()
     expect(panel(page)).to_contain_text(re.compile(r"Live since \d\d:\d\d:\d\d, as generation 2\."))
     expect(panel(page)).to_contain_text("this is what runs")
@@ -438,7 +438,7 @@ def test_a_preparation_is_said_aloud_once_and_its_end(
         expect(spoken).to_have_text("A new pipeline is being prepared.")
     heard = overhear(ops.page)
     pipeline.switch(2)
-    heard("The new pipeline is live: tables show its rows.")
+    heard("The new pipeline is live: the tables show its rows.")
     # The page's own figures go on every second, although nothing is waited for any more.
     updated = ops.page.get_by_text("Updated every second.")
     asked = len(ops.requests)

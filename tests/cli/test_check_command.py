@@ -174,11 +174,11 @@ def test_a_certificate_that_is_missing_expired_or_anothers_is_a_problem(
     files, other = self_signed(tmp_path), self_signed(tmp_path, "other")
     missing = Tls(tmp_path / "none.pem", files.key)
     _, (problem,) = gateway_findings(run, with_certificate(tmp_path, missing))
-    assert "none.pem cannot be read (No such file or directory). Name PEM files" in problem
+    assert "none.pem cannot be read (No such file or directory). Set it to PEM files" in problem
 
     crossed = Tls(files.certificate, other.key)
     _, (problem,) = gateway_findings(run, with_certificate(tmp_path, crossed))
-    assert "are no certificate with its key" in problem
+    assert "invalid certificate or key in" in problem
 
     yesterday = datetime.now(UTC) - timedelta(days=1)
     made = CertificateAuthority().server(until=yesterday)

@@ -177,7 +177,7 @@ def test_a_key_for_other_tables_sees_nothing_of_this_one(
     assert "the gateway has none yet that this key may read" in done.stderr
     waiting = run("tail", TABLE, "--wait")
     assert waiting.returncode == 1
-    assert "this key may not read the table users_ui" in waiting.stderr
+    assert "this key may not read table users_ui" in waiting.stderr
     assert secret not in done.stderr + waiting.stderr
 
 

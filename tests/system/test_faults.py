@@ -175,7 +175,7 @@ def test_a_directory_in_use_and_too_little_memory_are_sentences(make_world: Make
         first.stop_in_order()
     greedy = world.start_pipeline({"EVERGRID_SPARK__DRIVER_MEMORY": "900g"})
     assert greedy.wait(PATIENCE) == 1
-    assert "of memory are free" in greedy.said()
+    assert "not enough memory" in greedy.said()
     assert "set spark.driver_memory lower" in greedy.said()
 
 
