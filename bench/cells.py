@@ -11,8 +11,8 @@ import msgspec
 
 from bench.joined import JoinedRows, joined_table, start_for
 from bench.load import now_us
-from evergrid.testing.engine import Cell
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_engine import Cell
+from evergrid.testing.local_gateway import LocalGateway
 
 ROWS = 300
 CELLS = 100

@@ -15,7 +15,7 @@ import msgspec
 from bench.joined import KEYS, JoinedRows, row_id, start_for
 from bench.load import now_us
 from evergrid.config.settings import Connection
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 
 _STAMP = re.compile(rb"@(\d{16})")
 _FLUSH_SECONDS = 300.0

@@ -25,7 +25,7 @@ from evergrid.protocol.messages import (
     decode_server,
     encode,
 )
-from evergrid.views.query import OrderBy
+from evergrid.views.view_query import OrderBy
 
 _AT_ONCE = 10  # handshakes under way in one process; a gateway lets few strangers in at once
 _LOOK_SECONDS = 0.2

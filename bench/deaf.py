@@ -15,7 +15,7 @@ import msgspec
 
 from evergrid.model.errors import LinkError
 from evergrid.protocol.messages import PATH, PROTOCOL, SUBPROTOCOL, Heart, Hello, Open, encode
-from evergrid.views.query import OrderBy
+from evergrid.views.view_query import OrderBy
 
 _RECEIVE_BYTES = 4096
 _HEART_SECONDS = 4.0

@@ -15,7 +15,7 @@ from bench.joined import JoinedRows, joined_table, start_for
 from bench.load import now_us
 from bench.usage import usage
 from evergrid.changelog.arrow_reader import RowReader
-from evergrid.store.table import TableStore
+from evergrid.store.table_store import TableStore
 
 _BATCH = 10_000  # what the gateway's reader takes at once
 _AHEAD = 8  # batches that its parsing may be ahead of its applying

@@ -17,7 +17,7 @@ from bench.sample_history import history
 from evergrid.config.settings import Connection
 from evergrid.demo.sample_events import ACCOUNTS, USERS
 from evergrid.demo.sample_people import user_id
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 
 USERS_SHARE = 11  # one user for every ten accounts
 _FLUSH_SECONDS = 300.0

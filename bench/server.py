@@ -15,7 +15,7 @@ from bench.usage import Usage, usage
 from evergrid.config import load
 from evergrid.gateway.access.key_file import create_key
 from evergrid.model.errors import LinkError
-from evergrid.testing.processes import EvergridProcess
+from evergrid.testing.evergrid_process import EvergridProcess
 
 _SERVING = re.compile(r"Serving at (http://\S+)")
 _SAMPLE = re.compile(r"^evergrid_(\w+(?:\{[^}]*\})?) (\S+)$", re.MULTILINE)

@@ -23,8 +23,8 @@ from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
 from evergrid.model.join import JoinType
-from evergrid.model.source import Edge
-from evergrid.testing.processes import EvergridProcess
+from evergrid.model.source import TopicEnd
+from evergrid.testing.evergrid_process import EvergridProcess
 
 PREFIX = "evergrid"
 TABLE = "final_ui"
@@ -130,7 +130,7 @@ class Stage:
 
     def ends(self) -> dict[int, int]:
         """Where the joined table's changelog ends now."""
-        return topics.offsets(self.connection, self.changelog, Edge.LATEST)
+        return topics.offsets(self.connection, self.changelog, TopicEnd.LATEST)
 
     def changes(self) -> int:
         """How many changes the joined table's changelog has had."""

@@ -15,10 +15,10 @@ from bench.server import GatewayServer
 from bench.stage import TABLE, Stage, open_stage
 from evergrid.changelog.reader import load_manifest
 from evergrid.config import load
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.model.errors import LinkError
 from evergrid.model.join import JoinType
-from evergrid.testing.viewer import Audience, Sight, Viewer
+from evergrid.testing.reference_viewer import Observation, Viewer, ViewerGroup
 
 _FULL = ((10_000, 90_000, 2_000), (100_000, 1_000_000, 20_000))
 _QUICK = ((2_000, 8_000, 500),)
@@ -49,7 +49,7 @@ def _measure(users: int, accounts: int, keys: int) -> tuple[Value, ...]:
         stage.wait_until_live()
         with (
             GatewayServer(stage.config, stage.folder) as gateway,
-            Audience(gateway.address, gateway.key) as audience,
+            ViewerGroup(gateway.address, gateway.key) as audience,
         ):
             gateway.wait_until_ready(_LIMIT_SECONDS)
             viewer = audience.add(TABLE, order="-ts", limit=100)
@@ -99,7 +99,7 @@ def _values(viewer: Viewer, change: tuple[float, float, int], name: str) -> tupl
     )
 
 
-def _longest_wait(sights: list[Sight], start: float, end: float) -> float:
+def _longest_wait(sights: list[Observation], start: float, end: float) -> float:
     """The longest time without a frame, from edge to edge."""
     times = [sight.at for sight in sights if start <= sight.at <= end]
     return longest_gap([start, *times, end])

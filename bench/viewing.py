@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from bench.joined import KEYS, JoinedRows, joined_table, start_for
 from bench.load import now_us
 from evergrid.gateway.engine.hub import Hub, HubLimits
-from evergrid.gateway.engine.shared_window import Moment
-from evergrid.store.table import TableStore
-from evergrid.views.query import Filter, Op, OrderBy, Query, Window
+from evergrid.gateway.engine.shared_window import PublicationTime
+from evergrid.store.table_store import TableStore
+from evergrid.views.view_query import Filter, Op, OrderBy, Query, Window
 
 _TABLE = "final_ui"
 _WINDOW = Window(0, 300)
@@ -202,6 +202,6 @@ class _Field:
         self.hub.tick += 1
         self.hub.update(self._store, self._store.expire(now_us()))
 
-    def _moment(self) -> Moment:
+    def _moment(self) -> PublicationTime:
         self._now += 1.0
-        return Moment(0, self.hub.tick, self._now, now_us())
+        return PublicationTime(0, self.hub.tick, self._now, now_us())

@@ -21,14 +21,14 @@ import yaml
 from evergrid.config import load
 from evergrid.demo.sample_events import events
 from evergrid.gateway.engine.table_engine import TableInfo
-from evergrid.model.control import Verdict
+from evergrid.model.control_request import Verdict
+from evergrid.model.field_types import TEXT
 from evergrid.model.generation import Progress, State, Times
 from evergrid.model.table import Column
-from evergrid.model.types import TEXT
 from evergrid.testing import oracle
-from evergrid.testing.engine import LocalEngine
-from evergrid.testing.gateway import LocalGateway
-from evergrid.testing.pipeline import LocalPipeline
+from evergrid.testing.local_engine import LocalEngine
+from evergrid.testing.local_gateway import LocalGateway
+from evergrid.testing.local_pipeline import LocalPipeline
 
 START_MS = 1_770_109_200_000  # 2026-02-03 09:00 in UTC
 KEY_NAME = "demo"

@@ -17,9 +17,9 @@ from typing import Any
 
 import yaml
 
-from evergrid.config.declaration import Group, Key, Named, Properties, Shape, below
+from evergrid.config.declaration import Group, Key, NamedSections, Properties, Shape, below
 from evergrid.config.settings import CONFIGURATION
-from evergrid.config.values import BOOLEAN
+from evergrid.config.value_types import BOOLEAN
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULTS = ROOT / "src" / "evergrid" / "config" / "default.yaml"
@@ -48,7 +48,7 @@ def purpose(shape: Shape) -> str:
     """What a key or a section is for; a section's struct says it where the declaration does not."""
     if shape.purpose or isinstance(shape, Key | Properties):
         return shape.purpose
-    group = shape.each if isinstance(shape, Named) else shape
+    group = shape.each if isinstance(shape, NamedSections) else shape
     text = (inspect.getdoc(group.struct) or "") if isinstance(group, Group) else ""
     return text.partition("\n\n")[0].replace("\n", " ")
 
@@ -57,7 +57,7 @@ def default_file(sample: Mapping[str, Any]) -> str:
     """The text of default.yaml; `sample` has the sources and joins that stand in it."""
     parts = [_HEADING]
     for name, shape in CONFIGURATION.keys.items():
-        if isinstance(shape, Named):
+        if isinstance(shape, NamedSections):
             lines = [*_comment(purpose(shape), 0), f"{name}:", *_sample(shape, sample[name])]
         else:
             lines = list(_yaml(name, shape, 0))
@@ -87,7 +87,7 @@ def _yaml(name: str, shape: Shape, indent: int) -> Iterator[str]:
             yield from _comment(f"{name}: {_meaning(shape)}; {_unset(shape)}", indent)
         else:
             yield from _entry(f"{name}: {shape.default}", _explained(shape), indent)
-    elif isinstance(shape, Named):
+    elif isinstance(shape, NamedSections):
         yield from _comment(f"{name}: {purpose(shape)}; {_unset(shape)}", indent)
     elif isinstance(shape, Properties) or _is_repeated(shape):
         yield from _entry(f"{name}: {{}}", purpose(shape), indent)
@@ -106,7 +106,7 @@ def _is_unset(shape: Shape) -> bool:
     return isinstance(shape, Key) and shape.default is None
 
 
-def _sample(shape: Named, entries: Mapping[str, Any]) -> Iterator[str]:
+def _sample(shape: NamedSections, entries: Mapping[str, Any]) -> Iterator[str]:
     """The sample's entries; the first one has the comments."""
     assert isinstance(shape.each, Group)
     for number, (name, given) in enumerate(entries.items()):
@@ -125,7 +125,7 @@ def _sample(shape: Named, entries: Mapping[str, Any]) -> Iterator[str]:
 def _explained(shape: Shape) -> str:
     """What a key is for, and what it can be where that is one of a few."""
     meaning = _meaning(shape)
-    if isinstance(shape, Named) and isinstance(shape.each, Group) and shape.each.short:
+    if isinstance(shape, NamedSections) and isinstance(shape.each, Group) and shape.each.short:
         shape = shape.each.keys[shape.each.short]
     if isinstance(shape, Key) and shape.kind.options and shape.kind is not BOOLEAN:
         return f"{meaning}: {shape.kind.expected}"
@@ -136,7 +136,7 @@ def _meaning(shape: Shape) -> str:
     return purpose(shape) + (" (secret)" if isinstance(shape, Key) and shape.secret else "")
 
 
-def _unset(shape: Key | Named) -> str:
+def _unset(shape: Key | NamedSections) -> str:
     return f"without it: {shape.unset}" if shape.unset else "must be given"
 
 
@@ -155,8 +155,8 @@ def table(path: str) -> str:
     """The table of the section at `path`; of the whole configuration, its single values."""
     shape: Shape | None = CONFIGURATION
     for name in filter(None, path.split(".")):
-        shape = shape.each if isinstance(shape, Named) else below(shape, name)
-    if isinstance(shape, Named):
+        shape = shape.each if isinstance(shape, NamedSections) else below(shape, name)
+    if isinstance(shape, NamedSections):
         shape = shape.each
     assert isinstance(shape, Group), path
     keys = {k: v for k, v in shape.keys.items() if path or isinstance(v, Key)}
@@ -170,7 +170,7 @@ def _rows(name: str, shape: Shape, missing: str = "must be given") -> Iterator[s
         yield _row(name, _meaning(shape), default, allowed)
     elif isinstance(shape, Properties):
         yield _row(name, purpose(shape), "none", "names and values, or pasted lines")
-    elif isinstance(shape, Named):
+    elif isinstance(shape, NamedSections):
         if shape.purpose:
             value = shape.each.kind.expected if isinstance(shape.each, Key) else "the keys below"
             yield _row(name, shape.purpose, shape.unset or missing, f"names, each with {value}")

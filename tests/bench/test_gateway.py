@@ -23,7 +23,7 @@ from bench.viewing import Cost, Costs, different_queries
 from bench.views import batch_values, ratio_values
 
 from evergrid.changelog.arrow_reader import RowReader
-from evergrid.store.table import TableStore
+from evergrid.store.table_store import TableStore
 
 STAMP = 1_790_000_000_000_000
 

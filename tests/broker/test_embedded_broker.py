@@ -29,10 +29,10 @@ from evergrid.changelog.reader import read_to_end
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
 from evergrid.kafka.cluster_probe import reach
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import Edges, NewTopicSpec, TopicWatch
 from evergrid.model.errors import ConfigError, LinkError
-from evergrid.model.source import At, Edge
+from evergrid.model.source import StartTime, TopicEnd
 
 LIMIT = 120.0
 
@@ -124,18 +124,18 @@ def test_a_topic_that_cannot_be_made_is_named(broker: EmbeddedBroker) -> None:
 
 def test_topics_are_not_made_by_asking_for_them(broker: EmbeddedBroker) -> None:
     with pytest.raises(LinkError, match="topic ghost does not exist"):
-        topics.offsets(broker.connection(), "ghost", Edge.LATEST)
+        topics.offsets(broker.connection(), "ghost", TopicEnd.LATEST)
     assert topics.describe(broker.connection(), ["ghost"]) == {}
 
 
 def test_offsets_at_both_ends_and_at_a_time(broker: EmbeddedBroker, topic: str) -> None:
     def at(seconds: float) -> dict[int, int]:
         when = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-        return topics.offsets(broker.connection(), topic, At(when))
+        return topics.offsets(broker.connection(), topic, StartTime(when))
 
     write(broker.connection(), topic, *((0, ms, b"x") for ms in (1000, 2000, 3000)))
-    assert topics.offsets(broker.connection(), topic, Edge.EARLIEST) == {0: 0, 1: 0}
-    assert topics.offsets(broker.connection(), topic, Edge.LATEST) == {0: 3, 1: 0}
+    assert topics.offsets(broker.connection(), topic, TopicEnd.EARLIEST) == {0: 0, 1: 0}
+    assert topics.offsets(broker.connection(), topic, TopicEnd.LATEST) == {0: 3, 1: 0}
     assert at(0.5) == {0: 0, 1: 0}
     assert at(2.0) == {0: 1, 1: 0}  # at it
     assert at(2.0001) == {0: 2, 1: 0}  # after it, by less than Kafka can count
@@ -163,7 +163,7 @@ def test_kill_9_and_start_keep_address_and_data(broker: EmbeddedBroker, topic: s
     assert topics.describe(broker.connection(), [topic]) == before
     assert read(broker.connection(), topic, 2) == [b"kept", b"too"]
     write(broker.connection(), topic, (0, 3, b"more"))
-    assert topics.offsets(broker.connection(), topic, Edge.LATEST) == {0: 2, 1: 1}
+    assert topics.offsets(broker.connection(), topic, TopicEnd.LATEST) == {0: 2, 1: 1}
 
 
 def test_a_watch_says_that_the_broker_is_away_and_goes_on(

@@ -15,9 +15,9 @@ import pytest
 
 from evergrid.broker.listeners import Listener, Protocol
 from evergrid.broker.rights import (
-    Kind,
     Operation,
     RequiredRights,
+    ResourceKind,
     Right,
     commands,
     grant,
@@ -32,10 +32,10 @@ from evergrid.config import load
 from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
-from evergrid.model.source import Edge
+from evergrid.model.source import TopicEnd
 
 PAGE = Path(__file__).parents[2] / "docs" / "kafka.md"
 LISTENER = Listener(Protocol.SASL_SSL, Mechanism.SCRAM_SHA_256)
@@ -87,7 +87,7 @@ def send(topic: str) -> Act:
 
 def read(topic: str) -> Act:
     def act(connection: Connection) -> None:
-        topics.offsets(connection, topic, Edge.EARLIEST)
+        topics.offsets(connection, topic, TopicEnd.EARLIEST)
         for _ in read_to_end(connection, topic):
             pass
 
@@ -191,7 +191,7 @@ def test_without_one_of_them_it_does_not_work(
 
 def test_without_the_group_a_reader_stops(house: SecuredBroker) -> None:
     """Perhaps not at once: it reads while it looks for the coordinator of its group."""
-    group = Right("evergrid", (Operation.DESCRIBE,), kind=Kind.GROUP)
+    group = Right("evergrid", (Operation.DESCRIBE,), kind=ResourceKind.GROUP)
     revoke(house.administration(), "User:gateway", [group])
     reader = TopicReader(house.connection(LISTENER, "gateway"), {TABLE: {0: 0}})
 

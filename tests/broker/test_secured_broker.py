@@ -27,7 +27,7 @@ from confluent_kafka.admin import AdminClient
 
 from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.listeners import CONTROLLER, INTERNAL, Listener, Protocol
-from evergrid.broker.rights import Kind, Operation, Right, grant, revoke
+from evergrid.broker.rights import Operation, ResourceKind, Right, grant, revoke
 from evergrid.broker.secured_broker import ADMINISTRATOR, SecuredBroker
 from evergrid.broker.token_endpoint import TokenEndpoint
 from evergrid.config.sasl import Mechanism
@@ -38,7 +38,7 @@ from evergrid.model.errors import BrokenPromise
 LIMIT = 120.0
 TOPIC = "letters"
 GROUP = "readers"
-GROUPS = Right(GROUP, (Operation.DESCRIBE,), kind=Kind.GROUP)
+GROUPS = Right(GROUP, (Operation.DESCRIBE,), kind=ResourceKind.GROUP)
 PAST = datetime.now(UTC) - timedelta(days=1)
 
 PLAINTEXT = Listener(Protocol.PLAINTEXT)

@@ -18,8 +18,8 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser
 
-from evergrid.testing.gateway import LocalGateway
-from evergrid.testing.proxy import FaultProxy
+from evergrid.testing.fault_proxy import FaultProxy
+from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.tables import MILLION, million, place_all
 from tests.browser.visitor import Visitor, open_browser
 

@@ -9,13 +9,13 @@ import pyarrow as pa
 
 from evergrid.changelog.manifest import Manifest
 from evergrid.config import load
-from evergrid.model.control import Verdict
+from evergrid.model.control_request import Verdict
+from evergrid.model.field_types import INTEGER, TEXT, TIMESTAMP, ColumnKind, FieldType
 from evergrid.model.generation import Progress, State, Times
 from evergrid.model.table import Column, Role, Table
-from evergrid.model.types import INTEGER, TEXT, TIMESTAMP, FieldType, Kind
-from evergrid.testing.engine import Cell
-from evergrid.testing.gateway import LocalGateway
-from evergrid.testing.pipeline import LocalPipeline
+from evergrid.testing.local_engine import Cell
+from evergrid.testing.local_gateway import LocalGateway
+from evergrid.testing.local_pipeline import LocalPipeline
 
 SETTINGS = load(None, {})
 USERS, ACCOUNTS = SETTINGS.raw_tables()
@@ -26,7 +26,7 @@ MILLION = Table(
     columns=(
         Column("number", INTEGER),
         Column("name", TEXT),
-        Column("amount", FieldType(Kind.DECIMAL, precision=18, scale=2)),
+        Column("amount", FieldType(ColumnKind.DECIMAL, precision=18, scale=2)),
         Column("ts", TIMESTAMP, Role.TIME),
         Column("_partition", INTEGER, Role.TRACE),
         Column("_offset", INTEGER, Role.TRACE),

@@ -7,10 +7,18 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from evergrid.model.field_types import (
+    BOOLEAN,
+    FLOAT,
+    INTEGER,
+    TEXT,
+    TIMESTAMP,
+    ColumnKind,
+    FieldType,
+)
 from evergrid.model.table import Column, Role, Table
-from evergrid.model.types import BOOLEAN, FLOAT, INTEGER, TEXT, TIMESTAMP, FieldType, Kind
-from evergrid.testing.engine import Cell
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_engine import Cell
+from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader
 from tests.browser.tables import user
@@ -22,7 +30,7 @@ KINDS = Table(
         Column("words", TEXT),
         Column("whole", INTEGER),
         Column("real", FLOAT),
-        Column("money", FieldType(Kind.DECIMAL, precision=38, scale=2)),
+        Column("money", FieldType(ColumnKind.DECIMAL, precision=38, scale=2)),
         Column("member", BOOLEAN),
         Column("ts", TIMESTAMP, Role.TIME),
         Column("_partition", INTEGER, Role.TRACE),

@@ -8,8 +8,8 @@ import urllib.request
 import pytest
 from playwright.sync_api import Page, expect
 
-from evergrid.testing.gateway import LocalGateway
-from evergrid.testing.proxy import FaultProxy
+from evergrid.testing.fault_proxy import FaultProxy
+from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, wait_for
 from tests.browser.tables import account, final, place_all, user

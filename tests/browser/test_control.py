@@ -10,14 +10,14 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from evergrid.changelog.manifest import Manifest
-from evergrid.kafka.sending import Sent
-from evergrid.model.control import Verdict
+from evergrid.kafka.message_sender import SentPosition
+from evergrid.model.control_request import Verdict
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Progress, State
-from evergrid.testing.control import LocalControl
-from evergrid.testing.gateway import LocalGateway
-from evergrid.testing.pipeline import LocalPipeline
-from evergrid.testing.proxy import FaultProxy
+from evergrid.testing.control_recorder import LocalControl
+from evergrid.testing.fault_proxy import FaultProxy
+from evergrid.testing.local_gateway import LocalGateway
+from evergrid.testing.local_pipeline import LocalPipeline
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, overhear, wait_for
 from tests.browser.tables import SETTINGS, place_all
@@ -266,7 +266,7 @@ def test_what_is_being_prepared_can_be_called_off(ops: Visitor, pipeline: LocalP
 class BrokenControl(LocalControl):
     """Kafka does not take anything."""
 
-    def send(self, value: bytes, by: str, manifest: Manifest) -> Sent:
+    def send(self, value: bytes, by: str, manifest: Manifest) -> SentPosition:
         raise LinkError("no broker answers", where="topic evergrid-control")
 
 

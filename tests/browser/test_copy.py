@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, overhear
 from tests.browser.tables import START, account

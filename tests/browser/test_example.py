@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader
 from tests.browser.tables import final, place_all, user

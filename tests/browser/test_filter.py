@@ -7,7 +7,7 @@ import datetime
 import pytest
 from playwright.sync_api import expect
 
-from evergrid.testing.engine import Cell
+from evergrid.testing.local_engine import Cell
 from tests.browser.reader import TableReader
 from tests.browser.tables import START, account
 from tests.browser.visitor import Visitor

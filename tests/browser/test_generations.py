@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from playwright.sync_api import expect
 
-from evergrid.model.control import Verdict
+from evergrid.model.control_request import Verdict
+from evergrid.model.field_types import TEXT
 from evergrid.model.generation import State
 from evergrid.model.table import Column, Table
-from evergrid.model.types import TEXT
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from evergrid.testing.pauses import Pauses
 from tests.browser.reader import TableReader, overhear, wait_for, words
 from tests.browser.tables import ACCOUNTS, FINAL, USERS, Cells, account, final, place_all, user

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.tables import user
 from tests.browser.visitor import Visitor

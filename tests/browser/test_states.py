@@ -8,8 +8,8 @@ import time
 from playwright.sync_api import expect
 
 from evergrid.protocol.messages import Live, WindowState
-from evergrid.testing.gateway import LocalGateway
-from evergrid.testing.proxy import FaultProxy
+from evergrid.testing.fault_proxy import FaultProxy
+from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader
 from tests.browser.tables import FINAL, USERS, final, user

@@ -7,8 +7,8 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from evergrid.protocol.messages import Live
-from evergrid.testing.gateway import LocalGateway
-from evergrid.testing.proxy import FaultProxy
+from evergrid.testing.fault_proxy import FaultProxy
+from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.tables import user
 from tests.browser.visitor import AWAY, Visitor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, wait_for
 from tests.browser.tables import place_all, place_story

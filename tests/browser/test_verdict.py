@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from evergrid.model.control import Verdict
+from evergrid.model.control_request import Verdict
 from tests.browser.tables import place_all
 from tests.browser.test_control import ASKED, choose, panel, press
 from tests.browser.visitor import Visitor

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.visitor import PATIENCE_MILLISECONDS, Visitor
 
 WRONGS = {

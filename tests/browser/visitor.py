@@ -21,7 +21,7 @@ from playwright.sync_api import (
 
 from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.testing.chromium import chromium, flags, is_root
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 
 PATIENCE_MILLISECONDS = 60_000.0
 # What Chromium itself logs while nobody answers at an address; a page cannot keep it from that.

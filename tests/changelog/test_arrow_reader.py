@@ -14,9 +14,9 @@ from evergrid.changelog.arrow_reader import RowReader
 from evergrid.changelog.codec import decode
 from evergrid.changelog.reader import Record
 from evergrid.gateway.engine.changelog_follower import segments
-from evergrid.model.types import Kind
-from evergrid.store.table import TableStore
-from evergrid.testing.naive import Row, Value
+from evergrid.model.field_types import ColumnKind
+from evergrid.store.table_store import TableStore
+from evergrid.testing.naive_table import Row, Value
 
 SEED = 20_261_116
 TABLE = making.made_table()
@@ -166,4 +166,4 @@ def test_the_batch_reader_agrees_with_the_one_that_reads_row_by_row() -> None:
 
 
 def test_a_table_of_every_type_is_what_these_tests_use() -> None:
-    assert {column.type.kind for column in TABLE.columns} == set(Kind)
+    assert {column.type.kind for column in TABLE.columns} == set(ColumnKind)

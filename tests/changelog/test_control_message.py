@@ -10,7 +10,7 @@ import pytest
 from evergrid.changelog.control_message import LARGEST_BYTES, read_request, write_request
 from evergrid.config import load
 from evergrid.config.settings import Settings
-from evergrid.model.control import Request
+from evergrid.model.control_request import Request
 from evergrid.model.errors import DataError
 from evergrid.model.join import JoinType
 

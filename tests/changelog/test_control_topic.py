@@ -11,7 +11,7 @@ from evergrid.changelog.control_topic import ControlTopic
 from evergrid.changelog.manifest import Choices, Manifest
 from evergrid.config import load
 from evergrid.config.settings import Settings
-from evergrid.model.control import Request
+from evergrid.model.control_request import Request
 from evergrid.model.errors import DataError
 from evergrid.model.generation import Generation, State, Times
 from evergrid.model.join import JoinType

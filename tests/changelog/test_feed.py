@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.changelog.feed import Feed, Followed, News, Reached
+from evergrid.changelog.feed import Feed, FeedUpdate, Followed, LoadProgress
 from evergrid.config import Settings, load
 from evergrid.kafka import topics
 from evergrid.model.generation import State
-from evergrid.testing.handwritten import HandwrittenPipeline
+from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 
 LIMIT = 120.0
 TABLE = "final_ui"
@@ -45,9 +45,9 @@ class Seen:
         self.feed = Feed(settings.kafka.internal, settings.internal_topics.prefix)
         self.ids: dict[str, list[str]] = {}  # by topic
         self.downs: list[str] = []
-        self.news: News = self.look()
+        self.news: FeedUpdate = self.look()
 
-    def look(self) -> News:
+    def look(self) -> FeedUpdate:
         self.news = self.feed.read(0.2)
         for arrivals in self.news.arrivals:
             ids = [record.key.decode() for record in arrivals.records if record.key]
@@ -65,7 +65,7 @@ class Seen:
     def followed(self, topic: str) -> Followed | None:
         return next((one for one in self.news.followed if one.key.topic == topic), None)
 
-    def reached(self, topic: str) -> Reached | None:
+    def reached(self, topic: str) -> LoadProgress | None:
         one = self.followed(topic)
         return None if one is None else self.news.reached[one.key]
 
@@ -88,7 +88,7 @@ def test_it_reads_all_tables_from_their_beginning_and_knows_when_it_has_caught_u
     seen = Seen(settings)
     seen.until(lambda: seen.is_complete(target.topic))
     assert sorted(seen.ids[target.topic]) == sorted(expected)
-    assert seen.reached(target.topic) == Reached(50, 50)
+    assert seen.reached(target.topic) == LoadProgress(50, 50)
     followed = seen.followed(target.topic)
     assert followed is not None
     assert (followed.generation, followed.target.table.name) == (1, TABLE)
@@ -223,10 +223,10 @@ def test_the_current_generation_does_not_wait_for_what_a_coming_one_has_at_ready
     pipeline.become(ready, State.READY)
     seen = Seen(settings)
     seen.until(lambda: seen.is_complete(users))
-    assert seen.reached(users) == Reached(0, 0)
+    assert seen.reached(users) == LoadProgress(0, 0)
     pipeline.switch(second, incomplete=RAW)
     seen.until(lambda: seen.news.manifest.current == 2)
-    assert seen.reached(users) == Reached(0, 1), "now it counts"
+    assert seen.reached(users) == LoadProgress(0, 1), "now it counts"
     seen.feed.close()
 
 

@@ -7,7 +7,7 @@ import random
 import msgspec
 import pytest
 
-from evergrid.changelog.join_reports import JoinProgress, LeftOut, Report, Seen
+from evergrid.changelog.join_reports import JoinProgress, LeftOut, PartitionReport, Report
 
 PLACES = [(0, 0), (0, 1), (1, 0)]  # two partitions of the left source, one of the right
 FIRST_OFFSET = 100
@@ -19,13 +19,13 @@ class Reducer:
     def __init__(self, number: int) -> None:
         self.number = number
         self.waiting: list[tuple[tuple[int, int], int, tuple[int, ...]]] = []
-        self._seen: dict[tuple[int, int], Seen] = {}
+        self._seen: dict[tuple[int, int], PartitionReport] = {}
 
     def join_one(self) -> None:
         (side, partition), offset, sent = self.waiting.pop(0)
         known = self._seen.get((side, partition))
         joined = (known.joined if known else 0) + 1
-        self._seen[side, partition] = Seen(side, partition, joined, offset, sent)
+        self._seen[side, partition] = PartitionReport(side, partition, joined, offset, sent)
 
     def report(self, run: str, batch: int) -> Report:
         return Report("g1.join-final", run, batch, self.number, tuple(self._seen.values()))
@@ -105,13 +105,13 @@ def test_what_is_said_to_be_joined_has_been_joined(seed: int) -> None:
         assert progress.is_quiet(reducers, since=0.5)
 
 
-def seen(joined: int, offset: int, *sent: int) -> Seen:
-    return Seen(0, 0, joined, offset, sent)
+def seen(joined: int, offset: int, *sent: int) -> PartitionReport:
+    return PartitionReport(0, 0, joined, offset, sent)
 
 
 def report(
     reducer: int,
-    *places: Seen,
+    *places: PartitionReport,
     run: str = "a",
     batch: int = 0,
     gaps: dict[str, LeftOut] | None = None,
@@ -181,5 +181,8 @@ def test_what_the_java_writes_is_read() -> None:
         b'"seen":[[0,2,5,104,[3,5]],[1,0,1,0,[0,1]]],"gaps":{"pairs":{"messages":3,"keys":["a"]}}}'
     )
     found = msgspec.json.decode(text, type=Report)
-    assert found.seen == (Seen(0, 2, 5, 104, (3, 5)), Seen(1, 0, 1, 0, (0, 1)))
+    assert found.seen == (
+        PartitionReport(0, 2, 5, 104, (3, 5)),
+        PartitionReport(1, 0, 1, 0, (0, 1)),
+    )
     assert found.gaps == {"pairs": LeftOut(3, ("a",))}

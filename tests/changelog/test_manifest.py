@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from evergrid.changelog.manifest import (
-    Asked,
-    Behind,
     Choices,
     Gap,
     Gaps,
     Manifest,
+    RequestedChanges,
+    TablesBehind,
     apply,
     encode_asked,
     encode_choices,
@@ -23,7 +23,7 @@ from evergrid.changelog.manifest import (
     encode_system,
 )
 from evergrid.config import load
-from evergrid.model.control import Request
+from evergrid.model.control_request import Request
 from evergrid.model.generation import (
     Generation,
     Progress,
@@ -80,7 +80,7 @@ def test_a_newer_version_s_records_harm_nobody() -> None:
 
 def test_what_may_be_asked_for_and_what_was_come_back_too() -> None:
     choices = Choices("c", ("users", "users_v2"), {"users": "usersTopic"}, {"final": "joinType"})
-    asked = Asked("id", {0: 7}, {"users": "users_v2"}, {"final": JoinType.INNER})
+    asked = RequestedChanges("id", {0: 7}, {"users": "users_v2"}, {"final": JoinType.INNER})
     manifest = Manifest()
     for key, value in (encode_choices(choices), encode_asked(asked), encode_numbered(9)):
         manifest = apply(manifest, key, value)
@@ -124,12 +124,12 @@ def test_gaps_come_back_whole_and_change_nothing_that_is_to_be_read() -> None:
 
 
 def test_which_tables_are_behind_comes_back_and_may_be_left_out() -> None:
-    behind = Behind(7, "why", ("final_ui",))
+    behind = TablesBehind(7, "why", ("final_ui",))
     manifest = apply(Manifest(), *encode_pulse(9, behind))
     assert (manifest.pulse, manifest.behind) == (9, behind)
     assert behind.covers("final_ui")
     assert not behind.covers("users_ui")
     older = apply(Manifest(), b"pulse", b'{"at": 9, "behind": {"since": 7, "why": "why"}}')
-    assert older.behind == Behind(7, "why")
+    assert older.behind == TablesBehind(7, "why")
     assert older.behind.covers("users_ui"), "one that names none means all"
-    assert not Behind().covers("users_ui")
+    assert not TablesBehind().covers("users_ui")

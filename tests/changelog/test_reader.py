@@ -11,9 +11,9 @@ from confluent_kafka import Consumer, KafkaError, Message
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.reader import TopicReader
 from evergrid.kafka import clients, topics
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec
-from evergrid.testing.tables import wait_for
+from evergrid.testing.changelog_tables import wait_for
 
 LIMIT = 60.0
 TOPIC = "letters"

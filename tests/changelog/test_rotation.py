@@ -11,16 +11,16 @@ import pytest
 import yaml
 
 from evergrid.broker.listeners import Listener, Protocol
-from evergrid.broker.rights import Kind, Operation, Right, grant, revoke
+from evergrid.broker.rights import Operation, ResourceKind, Right, grant, revoke
 from evergrid.broker.secret_files import write_secret
 from evergrid.broker.secured_broker import SecuredBroker
-from evergrid.changelog.feed import Feed, News
+from evergrid.changelog.feed import Feed, FeedUpdate
 from evergrid.changelog.writer import RecordWriter
 from evergrid.config import Settings, load
 from evergrid.kafka import topics
 from evergrid.kafka.client_renewal import RETRY_SECONDS
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
-from evergrid.testing.handwritten import HandwrittenPipeline
+from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 
 LIMIT = 120.0
 CERTIFIED = Listener(Protocol.SSL, client_certificates=True)
@@ -42,7 +42,7 @@ class Files:
         self._house = house
         self._rights = [
             Right(f"{prefix}.", OPERATIONS, prefixed=True),
-            Right("evergrid", (Operation.DESCRIBE,), kind=Kind.GROUP),
+            Right("evergrid", (Operation.DESCRIBE,), kind=ResourceKind.GROUP),
         ]
         self.ca = folder / "ca.pem"
         self._certificate, self._key = folder / "me.pem", folder / "me.key"
@@ -118,7 +118,7 @@ def test_a_feed_goes_on_with_its_old_certificate_until_the_new_one_is_whole(
     feed = Feed(settings.kafka.internal, settings.internal_topics.prefix)
     ids: list[str] = []
 
-    def look() -> News:
+    def look() -> FeedUpdate:
         news = feed.read(0.1)
         for arrivals in news.arrivals:
             ids.extend(record.key.decode() for record in arrivals.records if record.key)

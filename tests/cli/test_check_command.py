@@ -20,9 +20,9 @@ from evergrid.config.settings import Tls
 from evergrid.gateway.access.key_file import create_key
 from evergrid.kafka import topics
 from evergrid.kafka.certificates import read_certificate
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec
-from evergrid.testing.handwritten import HandwrittenPipeline
+from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

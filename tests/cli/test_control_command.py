@@ -24,10 +24,10 @@ from evergrid.cli.exit_codes import TEMPORARY_FAILURE
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.model.control import Verdict
+from evergrid.model.control_request import Verdict
 from evergrid.model.generation import Progress
-from evergrid.model.source import Edge
-from evergrid.testing.handwritten import HandwrittenPipeline
+from evergrid.model.source import TopicEnd
+from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Start = Callable[..., Running]
@@ -91,7 +91,7 @@ def messages(settings: Settings) -> list[Record]:
     connection, topic = settings.kafka.control, settings.control.topic
     if topic not in topics.describe(connection, [topic]):
         return []
-    ends = topics.offsets(connection, topic, Edge.LATEST)
+    ends = topics.offsets(connection, topic, TopicEnd.LATEST)
     reader = TopicReader(connection, {topic: dict.fromkeys(ends, 0)}, headers=True)
     found: list[Record] = []
     try:

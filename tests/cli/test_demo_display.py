@@ -13,7 +13,7 @@ from rich.console import Console
 from evergrid.cli.demo_display import render, show, status_line
 from evergrid.client import Live, TableDescription
 from evergrid.demo.board import Board, BoardView
-from evergrid.testing.tables import wait_for
+from evergrid.testing.changelog_tables import wait_for
 
 LIMIT = 60.0
 ADDRESS = "http://127.0.0.1:8080/#key=eg_0123456789012345678901234567890123456789012"

@@ -20,7 +20,7 @@ from evergrid.cli.status_text import (
     pipeline_text,
 )
 from evergrid.config import load
-from evergrid.model.control import Verdict, topic_words, type_words
+from evergrid.model.control_request import Verdict, topic_words, type_words
 from evergrid.model.generation import Generation, Progress, State, Times
 
 SETTINGS = load(None, {})

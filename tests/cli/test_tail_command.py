@@ -24,10 +24,10 @@ from evergrid.changelog.codec import Row
 from evergrid.config import load
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
-from evergrid.testing.gateway import LIMITS, LocalGateway
-from evergrid.testing.handwritten import HandwrittenPipeline
-from evergrid.testing.ports import free_port
-from evergrid.testing.processes import EvergridProcess
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.free_ports import free_port
+from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
+from evergrid.testing.local_gateway import LIMITS, LocalGateway
 
 TABLE = "users_ui"
 USERS: Table = next(table for table in load(None, {}).raw_tables() if table.name == TABLE)

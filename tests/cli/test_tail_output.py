@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from rich.cells import cell_len
 
-from evergrid.cli.row_diff import Mark, RowDiff, all_new
+from evergrid.cli.row_diff import RowChange, RowDiff, all_new
 from evergrid.cli.tail_output import Style, TableLines, json_lines
 from evergrid.config import load
 from evergrid.store.column import arrow_type
@@ -55,7 +55,7 @@ def test_the_header_names_table_generation_and_columns() -> None:
 
 
 def test_a_new_row_a_changed_one_and_a_deleted_one_have_their_marks() -> None:
-    diff = RowDiff(("0:9",), (Mark.NEW, Mark.UPDATED), rows(ANN, ANN))
+    diff = RowDiff(("0:9",), (RowChange.NEW, RowChange.UPDATED), rows(ANN, ANN))
     shown = table_lines().lines(diff, TODAY)
     assert [line[0] for line in shown] == ["-", "+", "~"]
     assert shown[0] == "- row 0:9 deleted"
@@ -109,7 +109,7 @@ def test_nulls_are_dim_and_marks_coloured_only_where_colour_is_wanted() -> None:
 
 
 def test_a_row_cannot_steer_the_terminal() -> None:
-    bad = RowDiff(("0:1\x1b",), (Mark.NEW,), rows(ANN | {"name": "\x1b]0;owned\x07"}))
+    bad = RowDiff(("0:1\x1b",), (RowChange.NEW,), rows(ANN | {"name": "\x1b]0;owned\x07"}))
     assert "\x1b" not in "".join(table_lines().lines(bad, TODAY))
 
 
@@ -121,7 +121,7 @@ def test_all_columns_are_shown_when_asked_for() -> None:
 
 def test_json_has_the_id_and_the_whole_row_as_over_http() -> None:
     gone, there = json_lines(
-        RowDiff(("0:9",), (Mark.NEW,), rows(ANN | {"ts": 1_767_225_600_123_456}))
+        RowDiff(("0:9",), (RowChange.NEW,), rows(ANN | {"ts": 1_767_225_600_123_456}))
     )
     assert json.loads(gone) == {"id": "0:9", "row": None}
     change = json.loads(there)

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 
 from evergrid.changelog.codec import Value
 from evergrid.cli.terminal import cell, local_time, short_time, table_lines, value_text
+from evergrid.model.field_types import ColumnKind
 from evergrid.model.printable import printable
-from evergrid.model.types import Kind
 
 TODAY = datetime.date(2026, 3, 1)
 
@@ -22,15 +22,15 @@ def microseconds(*parts: int) -> int:
 @pytest.mark.parametrize(
     ("value", "kind", "text"),
     [
-        (None, Kind.TEXT, "–"),
-        ("Zoë 李", Kind.TEXT, "Zoë 李"),
-        (True, Kind.BOOLEAN, "true"),
-        (9007199254740993, Kind.INTEGER, "9007199254740993"),
-        ("-0.50", Kind.DECIMAL, "-0.50"),
-        (1e300, Kind.FLOAT, "1e+300"),
+        (None, ColumnKind.TEXT, "–"),
+        ("Zoë 李", ColumnKind.TEXT, "Zoë 李"),
+        (True, ColumnKind.BOOLEAN, "true"),
+        (9007199254740993, ColumnKind.INTEGER, "9007199254740993"),
+        ("-0.50", ColumnKind.DECIMAL, "-0.50"),
+        (1e300, ColumnKind.FLOAT, "1e+300"),
     ],
 )
-def test_a_value_is_shown_as_it_is(value: Value, kind: Kind, text: str) -> None:
+def test_a_value_is_shown_as_it_is(value: Value, kind: ColumnKind, text: str) -> None:
     assert value_text(value, kind, TODAY) == text
 
 
@@ -46,7 +46,7 @@ def test_a_short_time_has_its_date_unless_it_is_of_today(
     day: tuple[int, int, int], text: str
 ) -> None:
     at = microseconds(*day, 9, 5, 7, 120_000)
-    assert short_time(at, TODAY) == value_text(at, Kind.TIMESTAMP, TODAY) == text
+    assert short_time(at, TODAY) == value_text(at, ColumnKind.TIMESTAMP, TODAY) == text
 
 
 def test_a_local_time_has_its_date() -> None:

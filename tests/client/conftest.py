@@ -9,7 +9,7 @@ import pytest
 
 from evergrid.config import load
 from evergrid.model.table import Table
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import person
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from evergrid.model.field_types import FLOAT, TEXT
 from evergrid.model.table import Column
-from evergrid.model.types import FLOAT, TEXT
-from evergrid.protocol.frames import Description, Header, Kind, addressed, encode_shared
+from evergrid.protocol.frames import Description, FrameKind, Header, addressed, encode_shared
 from evergrid.protocol.messages import Live, State, Welcome, encode
 
 Row = Mapping[str, object]
@@ -23,7 +23,7 @@ def batch(rows: Sequence[Row], schema: pa.Schema = SCHEMA) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([dict(row) for row in rows], schema=schema)
 
 
-def header(kind: Kind, sequence: int, rows: int, base: int = 0, **others: int) -> Header:
+def header(kind: FrameKind, sequence: int, rows: int, base: int = 0, **others: int) -> Header:
     given = {"generation": 1, "total": rows, "offset": 0, "time": 1_767_225_600_000_000} | others
     return Header(kind=kind, sequence=sequence, base=base, rows=rows, **given)
 
@@ -33,7 +33,7 @@ def full(
 ) -> bytes:
     data = batch(rows, schema)
     body = schema.serialize().to_pybytes() + data.serialize().to_pybytes() + END
-    head = header(Kind.FULL, sequence, len(rows), **others)
+    head = header(FrameKind.FULL, sequence, len(rows), **others)
     return addressed(sub, encode_shared(head, Description(columns=COLUMNS), body))
 
 
@@ -42,7 +42,7 @@ def difference(
 ) -> bytes:
     body = batch(rows).serialize().to_pybytes() + END
     count = sum(count for _, count in parts)
-    head = header(Kind.DIFFERENCE, sequence, count, base, **others)
+    head = header(FrameKind.DIFFERENCE, sequence, count, base, **others)
     return addressed(sub, encode_shared(head, Description(parts=parts), body))
 
 

@@ -11,7 +11,7 @@ from evergrid.protocol.messages import (
     Hello,
     decode_client,
 )
-from evergrid.views.query import Query, Window
+from evergrid.views.view_query import Query, Window
 from tests.client.gateway_messages import welcome
 
 NOW = 1_767_225_600.0

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from evergrid.client import AsyncClient, ChangeKind, Live, col
-from evergrid.client.errors import Rejected
+from evergrid.client.client_errors import Rejected
 from evergrid.model.table import Table
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import LIMIT, TIME, column, connected, ids, person, until_async
 
 SEED = 20_261_116

@@ -17,8 +17,8 @@ import pytest
 import evergrid
 from evergrid.changelog.manifest import Gap
 from evergrid.client import ChangeKind, Live, Patience
-from evergrid.client.errors import Closed, Denied, Rejected, Unreachable
-from evergrid.testing.gateway import LocalGateway
+from evergrid.client.client_errors import Closed, Denied, Rejected, Unreachable
+from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import LIMIT, ids, person, until
 from tests.programs import started
 

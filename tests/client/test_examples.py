@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from evergrid.model.table import Table
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import LIMIT, person
 from tests.programs import started
 

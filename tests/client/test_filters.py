@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from evergrid.client.filters import Order, Where, col, columns_of, filter_of, order_of
-from evergrid.views.query import Nulls, OrderBy
+from evergrid.views.view_query import Nulls, OrderBy
 
 NOON = datetime.datetime(2026, 1, 31, 13, 0, 0, 5, datetime.timezone(datetime.timedelta(hours=1)))
 

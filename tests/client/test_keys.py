@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from evergrid.client import AsyncClient, connect_async
-from evergrid.client.errors import Denied, Rejected
+from evergrid.client.client_errors import Denied, Rejected
 from evergrid.model.table import Table
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.certificates import self_signed
 from tests.client.people import LIMIT, QUICK, person, until_async
 

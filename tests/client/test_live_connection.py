@@ -12,9 +12,9 @@ import pytest
 from aiohttp import web
 
 from evergrid.client import AsyncWindows, LiveWindow, Patience, connect_async
-from evergrid.client.errors import Closed, Denied, Rejected, Unreachable
+from evergrid.client.client_errors import Closed, Denied, Rejected, Unreachable
 from evergrid.model.errors import BrokenPromise
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Close, Live, encode, failed
 from tests.client.fake_gateway import KEY, Talk, fake_gateway
 from tests.client.gateway_messages import difference, full, row, state

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evergrid.client.errors import Denied, Rejected
+from evergrid.client.client_errors import Denied, Rejected
 from evergrid.client.live_protocol import RETRY_SECONDS, LiveProtocol
 from evergrid.model.errors import BrokenPromise
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import (
     Close,
     Closed,
@@ -21,7 +21,7 @@ from evergrid.protocol.messages import (
     encode,
     failed,
 )
-from evergrid.views.query import Query, Window
+from evergrid.views.view_query import Query, Window
 from tests.client.gateway_messages import full, row, state, welcome
 from tests.client.protocol_driver import NOW, ids, logged_in, number, opened, said
 

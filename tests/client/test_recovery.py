@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from evergrid.client import Live, connect_async
-from evergrid.client.errors import Unreachable
-from evergrid.testing.gateway import LocalGateway
-from evergrid.testing.proxy import FaultProxy, Way
+from evergrid.client.client_errors import Unreachable
+from evergrid.testing.fault_proxy import Direction, FaultProxy
+from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import LIMIT, QUICK, column, connected, ids, person, until_async
 
 
@@ -54,9 +54,9 @@ def test_a_gateway_that_stops_and_starts_again(gateway: LocalGateway) -> None:
 FAULTS: dict[str, Callable[[FaultProxy], None]] = {
     "ended": lambda way: way.cut(),
     "broken off": lambda way: way.reset(),
-    "ended within a frame": lambda way: way.break_after(100, Way.DOWN, reset=False),
-    "broken off within a frame": lambda way: way.break_after(100, Way.DOWN),
-    "broken off after the header": lambda way: way.break_after(70, Way.DOWN),
+    "ended within a frame": lambda way: way.break_after(100, Direction.DOWN, reset=False),
+    "broken off within a frame": lambda way: way.break_after(100, Direction.DOWN),
+    "broken off after the header": lambda way: way.break_after(70, Direction.DOWN),
 }
 
 
@@ -107,7 +107,7 @@ def test_over_a_thin_line_the_newest_arrives_and_not_everything(
         async with connect_async(way.address, gateway.secret, patience=QUICK) as client:
             windows = client.windows("users_ui", limit=200)
             await until_async(windows, lambda window: window.live)
-            way.limit(400_000, Way.DOWN)
+            way.limit(400_000, Direction.DOWN)
             for age in range(100):
                 rows = [person(n, age=age, email="x" * 100) for n in range(200)]
                 await asyncio.to_thread(gateway.upsert, "users_ui", rows)

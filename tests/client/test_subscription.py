@@ -15,7 +15,7 @@ from evergrid.protocol.messages import (
     Open,
     Resume,
 )
-from evergrid.views.query import Window
+from evergrid.views.view_query import Window
 from tests.client.gateway_messages import SCHEMA, difference, full, row, state
 from tests.client.protocol_driver import NOW, ids, logged_in, number, opened, said
 

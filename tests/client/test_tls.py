@@ -16,10 +16,10 @@ import pytest
 from evergrid.broker.certificate_authority import LOOPBACK, CertificateAuthority, Purpose
 from evergrid.broker.secret_files import write_secret
 from evergrid.client import AsyncClient, AsyncWindows, Live, connect_async
-from evergrid.client.errors import ClientError, Rejected, Unreachable
+from evergrid.client.client_errors import ClientError, Rejected, Unreachable
 from evergrid.config.settings import Tls
 from evergrid.model.table import Table
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.certificates import self_signed
 from tests.client.people import QUICK, ids, person, until_async
 

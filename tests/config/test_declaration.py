@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import pytest
 
 from evergrid.config import load
-from evergrid.config.declaration import Group, Key, Named, Properties, Shape
+from evergrid.config.declaration import Group, Key, NamedSections, Properties, Shape
 from evergrid.config.settings import CONFIGURATION, Limits
-from evergrid.config.values import BOOLEAN
+from evergrid.config.value_types import BOOLEAN
 
 
 def declared_keys(shape: Shape, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Key]]:
     if isinstance(shape, Key):
         yield ".".join(path), shape
-    elif isinstance(shape, Named):
+    elif isinstance(shape, NamedSections):
         yield from declared_keys(shape.each, (*path, "<name>"))
     elif isinstance(shape, Group):
         for name, below in shape.keys.items():

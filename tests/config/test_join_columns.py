@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from evergrid.config import Settings, join_columns, retyped
+from evergrid.model.field_types import TEXT
 from evergrid.model.join import History, Join, JoinType, Side
 from evergrid.model.source import Field, Source
-from evergrid.model.types import TEXT
 
 Load = Callable[..., Settings]
 

@@ -11,10 +11,10 @@ import pytest
 
 from evergrid.config import Settings, load
 from evergrid.config.settings import Limits, MissingTopics
+from evergrid.model.field_types import TEXT, ColumnKind, FieldType, TimeUnit
 from evergrid.model.join import History, JoinType
-from evergrid.model.source import At, Edge, Field
+from evergrid.model.source import Field, StartTime, TopicEnd
 from evergrid.model.table import Retention
-from evergrid.model.types import TEXT, FieldType, Kind, TimeUnit
 
 Load = Callable[..., Settings]
 
@@ -91,7 +91,7 @@ def test_given_sources_replace_the_default_ones_and_their_joins(load_text: Load)
 
 def test_a_source_needs_only_topic_key_and_fields(load_text: Load) -> None:
     source = load_text(ORDERS).sources["orders"]
-    assert (source.table, source.time_field, source.start) == ("orders", "", Edge.EARLIEST)
+    assert (source.table, source.time_field, source.start) == ("orders", "", TopicEnd.EARLIEST)
     assert source.fields == (Field("id", TEXT),)
 
 
@@ -115,10 +115,10 @@ def test_a_source_can_say_everything(load_text: Load) -> None:
         "      same: {type: text, from: same}\n"
     ).sources["orders"]
     assert (source.topic, source.table, source.time_field) == ("2026", "no", "at")
-    assert source.start == At(datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC))
+    assert source.start == StartTime(datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC))
     assert source.fields == (
-        Field("id", FieldType(Kind.INTEGER), json_name="order-id"),
-        Field("at", FieldType(Kind.TIMESTAMP, unit=TimeUnit.MICROSECONDS)),
+        Field("id", FieldType(ColumnKind.INTEGER), json_name="order-id"),
+        Field("at", FieldType(ColumnKind.TIMESTAMP, unit=TimeUnit.MICROSECONDS)),
         Field("same", TEXT),
     )
 

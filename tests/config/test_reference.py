@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from evergrid.config import Settings
-from evergrid.config.declaration import Group, Named, Shape
+from evergrid.config.declaration import Group, NamedSections, Shape
 from evergrid.config.settings import CONFIGURATION
 
 Load = Callable[..., Settings]
@@ -16,7 +16,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encod
 
 
 def own_keys(shape: Shape) -> Iterator[str]:
-    if isinstance(shape, Named):
+    if isinstance(shape, NamedSections):
         yield from own_keys(shape.each)
     elif isinstance(shape, Group):
         for key, child in shape.keys.items():

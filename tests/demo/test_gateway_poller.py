@@ -11,8 +11,8 @@ from evergrid.config import load
 from evergrid.demo.board import Board
 from evergrid.demo.gateway_poller import GatewayPoller
 from evergrid.model.errors import ConfigError
-from evergrid.testing.gateway import LocalGateway
-from evergrid.testing.tables import wait_for
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.local_gateway import LocalGateway
 
 LIMIT = 60.0
 USERS = load(None, {}).raw_tables()[0]

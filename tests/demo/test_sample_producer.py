@@ -11,8 +11,8 @@ from evergrid.demo.sample_producer import SampleProducer
 from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
-from evergrid.model.source import Edge
-from evergrid.testing.tables import wait_for
+from evergrid.model.source import TopicEnd
+from evergrid.testing.changelog_tables import wait_for
 
 LIMIT = 120.0
 
@@ -20,7 +20,7 @@ LIMIT = 120.0
 def messages(connection: Connection) -> int:
     try:
         return sum(
-            sum(topics.offsets(connection, topic, Edge.LATEST).values()) for topic in ("u", "a")
+            sum(topics.offsets(connection, topic, TopicEnd.LATEST).values()) for topic in ("u", "a")
         )
     except LinkError:  # a leader that is not ready yet
         return 0

@@ -17,8 +17,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from evergrid.protocol.codes import Code
-from evergrid.protocol.frames import Frame, Kind, decode
+from evergrid.protocol.error_codes import Code
+from evergrid.protocol.frames import Frame, FrameKind, decode
 
 LIMIT = 60.0
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
@@ -263,7 +263,7 @@ def calling(gateway: Called, receive_buffer: int = 0) -> Iterator[Caller]:
 
 def ids(full: Frame) -> list[str]:
     """The row ids in a full window."""
-    assert full.header.kind is Kind.FULL
+    assert full.header.kind is FrameKind.FULL
     rows = pa.ipc.open_stream(full.body).read_all()
     return [str(row_id) for row_id in rows.column("_id").to_pylist()]
 

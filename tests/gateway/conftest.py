@@ -7,10 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from evergrid.model.field_types import (
+    BOOLEAN,
+    FLOAT,
+    INTEGER,
+    TEXT,
+    TIMESTAMP,
+    ColumnKind,
+    FieldType,
+)
 from evergrid.model.table import Column, Role, Table
-from evergrid.model.types import BOOLEAN, FLOAT, INTEGER, TEXT, TIMESTAMP, FieldType, Kind
-from evergrid.testing.engine import Cell
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_engine import Cell
+from evergrid.testing.local_gateway import LocalGateway
 
 PEOPLE = Table(
     name="people",
@@ -18,7 +26,7 @@ PEOPLE = Table(
         Column("name", TEXT),
         Column("age", INTEGER),
         Column("height", FLOAT),
-        Column("balance", FieldType(Kind.DECIMAL, precision=38, scale=10)),
+        Column("balance", FieldType(ColumnKind.DECIMAL, precision=38, scale=10)),
         Column("member", BOOLEAN),
         Column("seen", TIMESTAMP),
         Column("ts", TIMESTAMP, Role.TIME),

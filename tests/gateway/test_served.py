@@ -18,12 +18,12 @@ from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Gap
 from evergrid.config import load
 from evergrid.gateway.access.key_file import create_key
-from evergrid.model.control import Verdict
+from evergrid.model.control_request import Verdict
 from evergrid.model.generation import Generation, State, TableTopic
-from evergrid.protocol.codes import Code
-from evergrid.protocol.frames import Kind
-from evergrid.testing.handwritten import HandwrittenPipeline
-from evergrid.testing.processes import EvergridProcess
+from evergrid.protocol.error_codes import Code
+from evergrid.protocol.frames import FrameKind
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 from tests.gateway.caller import BINARY, TEXT, calling, frame, ids, label, wait_until, works
 
 TABLE = "users_ui"
@@ -121,7 +121,10 @@ def test_a_window_follows_the_changelog(stage: Stage) -> None:
         assert ids(first) == [f"0:{offset}" for offset in range(5)]
         stage.write(2, "Mei")
         second = caller.watch()
-        assert (second.header.kind, second.header.base) == (Kind.DIFFERENCE, first.header.sequence)
+        assert (second.header.kind, second.header.base) == (
+            FrameKind.DIFFERENCE,
+            first.header.sequence,
+        )
         caller.say(type="move", sub=1, offset=-2, limit=2)
         assert ids(caller.watch()) == ["0:8", "0:9"]
 
@@ -186,7 +189,7 @@ def test_who_comes_back_has_missed_nothing(stage: Stage) -> None:
             again.open(1, TABLE, resume={"instance": instance, "sequence": seen})
             stage.write(3, "Ada")
             missed = again.watch().header
-            assert (missed.kind, missed.base) == (Kind.DIFFERENCE, seen)
+            assert (missed.kind, missed.base) == (FrameKind.DIFFERENCE, seen)
 
 
 @pytest.mark.parametrize(
@@ -255,10 +258,10 @@ def test_only_the_join_changes_and_readers_of_its_sources_see_no_blank(stage: St
         stage.pipeline.become(stage.generation, State.RETIRING)
         after = caller.watch()
         assert (before.header.generation, after.header.generation) == (1, 2)
-        assert after.header.kind is Kind.FULL
+        assert after.header.kind is FrameKind.FULL
         assert ids(after) == ids(before)
         stage.write(3, "Ann")
-        assert caller.watch().header.kind is Kind.DIFFERENCE
+        assert caller.watch().header.kind is FrameKind.DIFFERENCE
 
     def figures() -> dict[str, dict[str, int]]:
         with calling(stage) as caller:

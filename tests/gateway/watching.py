@@ -11,16 +11,16 @@ import pyarrow as pa
 from evergrid.client.window_rows import WindowRows, apply_frame
 from evergrid.gateway.engine.deliveries import Published, Rejected, Resumed, StateChanged
 from evergrid.gateway.engine.hub import Hub, HubLimits
-from evergrid.gateway.engine.shared_window import Moment
-from evergrid.gateway.live.send_queue import PendingFrame
+from evergrid.gateway.engine.shared_window import PublicationTime
+from evergrid.gateway.live.outbound_queue import PendingFrame
+from evergrid.model.field_types import TEXT
 from evergrid.model.table import Column, Table
-from evergrid.model.types import TEXT
 from evergrid.protocol import frames
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live, WindowState
-from evergrid.store.table import TableStore
-from evergrid.testing.naive import NaiveTable, Row, Value
-from evergrid.views.query import Query, Window
+from evergrid.store.table_store import TableStore
+from evergrid.testing.naive_table import NaiveTable, Row, Value
+from evergrid.views.view_query import Query, Window
 from tests.store import making
 
 TABLE = making.made_table(version=False)
@@ -201,8 +201,8 @@ class Watching:
 
     # Work
 
-    def moment(self) -> Moment:
-        return Moment(0, self.hub.tick, self.now, int(self.now * 1e6))
+    def moment(self) -> PublicationTime:
+        return PublicationTime(0, self.hub.tick, self.now, int(self.now * 1e6))
 
     def pass_time(self, seconds: float) -> None:
         self.now += seconds

@@ -11,7 +11,7 @@ import yaml
 from tests.system.wiretap import Wiretap
 
 from evergrid.broker import jars
-from evergrid.broker.kafka_section import KafkaSection
+from evergrid.broker.listener_config import KafkaSection
 from evergrid.broker.listeners import Listener, Protocol
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.broker.token_endpoint import SCOPE

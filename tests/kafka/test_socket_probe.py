@@ -20,8 +20,8 @@ from evergrid.kafka.diagnosis import Step, diagnose, probe_connection, wants_log
 from evergrid.kafka.identity import where
 from evergrid.kafka.socket_probe import Reply, WireProtocol
 from evergrid.model.errors import LinkError
-from evergrid.testing.proxy import FaultProxy
-from evergrid.testing.tables import wait_for
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.fault_proxy import FaultProxy
 
 PLAINTEXT = Listener(Protocol.PLAINTEXT)
 SSL = Listener(Protocol.SSL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.orchestrator.conftest import make_registry
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.changelog.manifest import Asked
+from evergrid.changelog.manifest import RequestedChanges
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import RecordWriter, TableWriter
 from evergrid.config import load
@@ -25,7 +25,7 @@ def test_a_start_without_the_control_topic_forgets_nothing(broker: EmbeddedBroke
             "EVERGRID_INTERNAL_TOPICS__PREFIX": PREFIX,
         },
     )
-    before = Asked("its id", {0: 3}, {"users": "users_v2"})
+    before = RequestedChanges("its id", {0: 3}, {"users": "users_v2"})
     make_registry(settings).remember(before)
     registry = make_registry(settings)
     assert registry.manifest.asked == before

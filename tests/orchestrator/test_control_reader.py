@@ -8,11 +8,11 @@ import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.control_message import BY_HEADER
-from evergrid.changelog.manifest import Asked
+from evergrid.changelog.manifest import RequestedChanges
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.orchestrator.control_reader import ControlMessage, ControlReader, in_order
 
 LIMIT = 120.0
@@ -37,7 +37,7 @@ def hear(reader: ControlReader, count: int) -> list[ControlMessage]:
     deadline = time.monotonic() + LIMIT
     while len(heard) < count:
         assert time.monotonic() < deadline, heard
-        heard += reader.read(Asked())
+        heard += reader.read(RequestedChanges())
     return heard
 
 
@@ -46,7 +46,7 @@ def test_it_is_made_read_from_where_it_was_left_and_read_again_when_made_anew(
 ) -> None:
     said: list[str] = []
     reader = ControlReader(settings, said.append)
-    assert reader.open(Asked()) == []
+    assert reader.open(RequestedChanges()) == []
     assert topics.partitions(settings.kafka.control)[TOPIC] == 1
     send(settings, b"first", b"second")
     heard = hear(reader, 2)
@@ -58,7 +58,7 @@ def test_it_is_made_read_from_where_it_was_left_and_read_again_when_made_anew(
     reader.close()
 
     again = ControlReader(settings, said.append)
-    past = again.open(Asked(before, {0: 1}))
+    past = again.open(RequestedChanges(before, {0: 1}))
     assert [one.value for one in past] == [b"second"], "the first was acted on"
 
     broker.kill()
@@ -70,7 +70,7 @@ def test_it_is_made_read_from_where_it_was_left_and_read_again_when_made_anew(
     deadline = time.monotonic() + LIMIT
     while again.topic_id == before:  # it is made anew, and followed
         assert time.monotonic() < deadline
-        assert again.read(Asked(before, {0: 3})) == []
+        assert again.read(RequestedChanges(before, {0: 3})) == []
         time.sleep(0.1)
     send(settings, b"fourth")
     assert [(one.row_id, one.value) for one in hear(again, 1)] == [("0:0", b"fourth")]
@@ -91,7 +91,7 @@ def test_one_that_cannot_be_read_is_said_once_and_followed_when_it_can(
     said: list[str] = []
     broker.kill()
     reader = ControlReader(settings, said.append)
-    assert reader.open(Asked()) == []
+    assert reader.open(RequestedChanges()) == []
     assert len(said) == 1
     assert "Until then nothing can be changed by messages." in said[0]
     broker.start()

@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from evergrid.changelog.manifest import Asked
+from evergrid.changelog.manifest import RequestedChanges
 from evergrid.config import load
 from evergrid.config.settings import Settings
-from evergrid.model.control import Verdict
+from evergrid.model.control_request import Verdict
 from evergrid.model.join import JoinType
 from evergrid.orchestrator.control_reader import ControlMessage
 from evergrid.orchestrator.control_requests import ControlRequests
@@ -27,9 +27,9 @@ def settings() -> Settings:
 class Bench:
     """A requests, with messages numbered as the topic would."""
 
-    def __init__(self, settings: Settings, before: Asked | None = None) -> None:
-        self.requests = ControlRequests(settings, before or Asked())
-        self._offset = max((before or Asked()).next.values(), default=0)
+    def __init__(self, settings: Settings, before: RequestedChanges | None = None) -> None:
+        self.requests = ControlRequests(settings, before or RequestedChanges())
+        self._offset = max((before or RequestedChanges()).next.values(), default=0)
         self.verdicts: dict[str, tuple[str, str]] = {}
 
     def send(self, *texts: str) -> None:
@@ -74,7 +74,7 @@ def test_absent_fields_stay_as_they_are_and_only_the_result_counts(settings: Set
     assert bench.verdicts["0:2"][0] == "invalid"
     bench.settle(Verdict.APPLIED)
     assert bench.verdicts["0:1"][0] == "applied"
-    assert bench.requests.asked == Asked(
+    assert bench.requests.asked == RequestedChanges(
         "id", {0: 3}, {"users": "users_v2"}, {"final": JoinType.ASOF}
     )
 
@@ -134,14 +134,14 @@ def test_a_kill_makes_open_messages_be_read_again_and_no_others(settings: Settin
 
 
 def test_it_knows_which_messages_are_settled(settings: Settings) -> None:
-    requests = ControlRequests(settings, Asked("t", {0: 5}))
+    requests = ControlRequests(settings, RequestedChanges("t", {0: 5}))
     assert requests.has_settled("0:4")
     assert not requests.has_settled("0:5")
     assert not requests.has_settled("1:0")
 
 
 def test_what_is_read_twice_is_judged_once(settings: Settings) -> None:
-    requests = ControlRequests(settings, Asked())
+    requests = ControlRequests(settings, RequestedChanges())
     message = ControlMessage(0, 0, 0, b'{"joinType": "inner"}', "")
     requests.take([message], "id")
     requests.preparing(2)
@@ -151,9 +151,9 @@ def test_what_is_read_twice_is_judged_once(settings: Settings) -> None:
 
 
 def test_another_topic_of_the_same_name_begins_anew(settings: Settings) -> None:
-    requests = ControlRequests(settings, Asked("old", {0: 9}, {"users": "users_v2"}))
+    requests = ControlRequests(settings, RequestedChanges("old", {0: 9}, {"users": "users_v2"}))
     requests.take([ControlMessage(0, 0, 0, b"garbage", "")], "new")
-    assert requests.asked == Asked("new", {0: 1}, {"users": "users_v2"})
+    assert requests.asked == RequestedChanges("new", {0: 1}, {"users": "users_v2"})
 
 
 def test_two_sources_never_read_one_topic(settings: Settings) -> None:
@@ -168,7 +168,9 @@ def test_two_sources_never_read_one_topic(settings: Settings) -> None:
 
 def test_what_was_asked_of_an_earlier_configuration_does_not_break_this_one() -> None:
     settings = load(None, {"EVERGRID_SOURCES__ACCOUNTS__TOPIC": "users_v2"})
-    requests = ControlRequests(settings, Asked("id", {0: 4}, {"users": "users_v2", "gone": "x"}))
+    requests = ControlRequests(
+        settings, RequestedChanges("id", {0: 4}, {"users": "users_v2", "gone": "x"})
+    )
     assert requests.wanted == settings
 
 

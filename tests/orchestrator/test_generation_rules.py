@@ -10,7 +10,8 @@ from evergrid.config import load
 from evergrid.config.settings import Control, Settings
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.generation import ENGINE, Generation, SourceTopic, State, TableTopic, Times
-from evergrid.orchestrator import generation_rules, generations, spark_session
+from evergrid.orchestrator import generation_rules, generations
+from evergrid.orchestrator import pipeline_session as spark_session
 from evergrid.pipeline.plan import QueryId
 
 FOUND = {"users": TopicInfo("users", "id-1", 2), "accounts": TopicInfo("accounts", "id-2", 2)}

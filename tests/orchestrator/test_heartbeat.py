@@ -11,7 +11,7 @@ import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.internal_topics import manifest_spec
-from evergrid.changelog.manifest import Behind
+from evergrid.changelog.manifest import TablesBehind
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter
 from evergrid.config import load
@@ -19,7 +19,7 @@ from evergrid.kafka import topics
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.orchestrator import heartbeat
 from evergrid.orchestrator.heartbeat import Heartbeat
-from evergrid.testing.tables import wait_for
+from evergrid.testing.changelog_tables import wait_for
 
 LIMIT = 60.0
 
@@ -36,11 +36,11 @@ def test_no_error_of_a_beat_ends_it(
     ]
     beats = itertools.count()
 
-    def behind() -> Behind:
+    def behind() -> TablesBehind:
         beat = next(beats)
         if beat < len(troubles):
             raise troubles[beat]
-        return Behind(beat, "since then")
+        return TablesBehind(beat, "since then")
 
     monkeypatch.setattr(Heartbeat, "_has_news", lambda _: False)  # only beats ask then
 
@@ -63,9 +63,9 @@ class Beats(ManifestWriter):
     """Takes down what the manifest would be told."""
 
     def __init__(self) -> None:
-        self.told: list[Behind] = []
+        self.told: list[TablesBehind] = []
 
-    def pulse(self, at: int, behind: Behind) -> None:
+    def pulse(self, at: int, behind: TablesBehind) -> None:
         self.told.append(behind)
 
 
@@ -73,10 +73,10 @@ def test_a_table_that_becomes_old_is_told_at_once(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 3600.0)
     monkeypatch.setattr(heartbeat, "_LOOK_SECONDS", 0.01)
     states = [
-        Behind(),
-        Behind(5, "failed", ("final_ui",)),
-        Behind(5, "failed", ("final_ui", "users_ui")),
-        Behind(),
+        TablesBehind(),
+        TablesBehind(5, "failed", ("final_ui",)),
+        TablesBehind(5, "failed", ("final_ui", "users_ui")),
+        TablesBehind(),
     ]
     now = [states[0]]
     writer = Beats()
@@ -85,7 +85,7 @@ def test_a_table_that_becomes_old_is_told_at_once(monkeypatch: pytest.MonkeyPatc
     for state in states:
         now[0] = state
         wait_for(lambda: writer.told[-1:], [state].__eq__, LIMIT)
-    now[0] = Behind(7, "")  # nothing that people would see
+    now[0] = TablesBehind(7, "")  # nothing that people would see
     time.sleep(0.2)
     beating.stop()
     assert writer.told == states
@@ -98,7 +98,7 @@ def test_how_many_messages_are_left_is_no_news(monkeypatch: pytest.MonkeyPatch) 
     looks = itertools.count()
     writer = Beats()
     beating = Heartbeat(
-        writer, lambda: Behind(5, f"{next(looks)} messages are left", ("final_ui",))
+        writer, lambda: TablesBehind(5, f"{next(looks)} messages are left", ("final_ui",))
     )
     beating.start()
     wait_for(lambda: next(looks), lambda look: look > 20, LIMIT)
@@ -111,10 +111,10 @@ def test_what_cannot_be_asked_is_no_news(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(heartbeat, "_LOOK_SECONDS", 0.01)
     answers = itertools.count()
 
-    def behind() -> Behind:
+    def behind() -> TablesBehind:
         if next(answers) % 3:
             raise RuntimeError("changed while it was read")
-        return Behind()
+        return TablesBehind()
 
     writer = Beats()
     beating = Heartbeat(writer, behind)

@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 import pytest
 from pyspark.sql import SparkSession
 
-from evergrid.changelog.join_reports import JoinProgress, Report, ReportReader, Seen
+from evergrid.changelog.join_reports import JoinProgress, PartitionReport, Report, ReportReader
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka.topics import Edges
@@ -18,9 +18,9 @@ from evergrid.model.generation import Generation, SourceTopic, State, Times
 from evergrid.orchestrator import query_pool
 from evergrid.orchestrator.query_pool import QueryPool, SupervisedQuery
 from evergrid.pipeline.plan import Plan, QueryId
-from evergrid.pipeline.positions import Places, Positions
-from evergrid.pipeline.query import Phase, Query
 from evergrid.pipeline.query_failures import Failure
+from evergrid.pipeline.query_positions import Places, Positions
+from evergrid.pipeline.streaming_query import Phase, Query
 
 USERS, ACCOUNTS = ("users", 0), ("accounts", 0)
 JOIN = QueryId(1, "join-final")
@@ -76,7 +76,7 @@ class Reports(ReportReader):
     def __init__(self) -> None:
         super().__init__(load(None, {}).kafka.internal, "evergrid")
 
-    def add(self, run: str, reducer: int, *seen: Seen) -> None:
+    def add(self, run: str, reducer: int, *seen: PartitionReport) -> None:
         report = Report(str(JOIN), run, 0, reducer, seen)
         self._progress.setdefault(report.query, JoinProgress()).add(report, time.monotonic())
 
@@ -202,23 +202,23 @@ def join(settings: Settings) -> Join:
 def test_a_join_has_written_what_it_reports(join: Join) -> None:
     join.query.consumed = {USERS: 100, ACCOUNTS: 0}
     assert join.left(100) == 90, "what was read may be on its way"
-    join.reports.add("a", 0, Seen(0, 0, 40, 60, (40, 10)))
+    join.reports.add("a", 0, PartitionReport(0, 0, 40, 60, (40, 10)))
     assert join.left(100) == 90
-    join.reports.add("a", 1, Seen(0, 0, 10, 59, (39, 10)))
+    join.reports.add("a", 1, PartitionReport(0, 0, 10, 59, (39, 10)))
     assert join.left(100) == 100 - 61
 
 
 def test_a_restart_begins_from_the_checkpoint_again(join: Join) -> None:
     """Its rows are written again as they were then, so the table is not live meanwhile."""
     join.query.consumed = {USERS: 100, ACCOUNTS: 0}
-    join.reports.add("a", 0, Seen(0, 0, 90, 99, (90, 0)))
+    join.reports.add("a", 0, PartitionReport(0, 0, 90, 99, (90, 0)))
     assert join.left(100) == 0
     join.query.consumed = {}
     join.supervised.restart()
     assert join.left(100) == 90
-    join.reports.add("a", 0, Seen(0, 0, 90, 99, (90, 0)))
+    join.reports.add("a", 0, PartitionReport(0, 0, 90, 99, (90, 0)))
     assert join.left(100) == 90, "a report of the run before was on its way"
-    join.reports.add("b", 0, Seen(0, 0, 90, 99, (90, 0)))
+    join.reports.add("b", 0, PartitionReport(0, 0, 90, 99, (90, 0)))
     assert join.left(100) == 0
 
 
@@ -247,11 +247,11 @@ def test_offsets_without_a_message_at_the_end_are_passed_when_all_is_quiet(
     clock = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     join.query.consumed = {USERS: 100, ACCOUNTS: 0}
-    join.reports.add("a", 0, Seen(0, 0, 88, 98, (88, 0)))  # 99 ends a transaction
+    join.reports.add("a", 0, PartitionReport(0, 0, 88, 98, (88, 0)))  # 99 ends a transaction
     join.reports.add("a", 1)
     assert join.left(100) == 1
     clock[0] += 5
     assert join.left(100) == 1, "nobody has reported since"
-    join.reports.add("a", 0, Seen(0, 0, 88, 98, (88, 0)))
+    join.reports.add("a", 0, PartitionReport(0, 0, 88, 98, (88, 0)))
     join.reports.add("a", 1)
     assert join.left(100) == 0

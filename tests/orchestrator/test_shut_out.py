@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 from evergrid.broker.listeners import Listener, Protocol
-from evergrid.broker.rights import Kind, Operation, Right, grant
+from evergrid.broker.rights import Operation, ResourceKind, Right, grant
 from evergrid.broker.secret_files import write_secret
 from evergrid.broker.secured_broker import SecuredBroker
-from evergrid.changelog.manifest import Asked
+from evergrid.changelog.manifest import RequestedChanges
 from evergrid.config import Settings, load
 from evergrid.config.sasl import Mechanism
 from evergrid.kafka.client_renewal import CHECK_SECONDS
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.orchestrator.control_reader import ControlMessage, ControlReader
 
 LIMIT = 120.0
@@ -26,7 +26,7 @@ ANNA = "anna"
 SCRAM = Listener(Protocol.SASL_SSL, Mechanism.SCRAM_SHA_512)
 RIGHTS = (
     Right(TOPIC, (Operation.READ, Operation.DESCRIBE, Operation.CREATE)),
-    Right("evergrid", (Operation.DESCRIBE,), kind=Kind.GROUP),
+    Right("evergrid", (Operation.DESCRIBE,), kind=ResourceKind.GROUP),
 )
 
 
@@ -51,7 +51,7 @@ class Ear:
         self.said: list[str] = []
         self.heard: list[bytes | None] = []
         self.reader = ControlReader(settings, self.said.append)
-        self._take(self.reader.open(Asked()))
+        self._take(self.reader.open(RequestedChanges()))
 
     def until(self, done: Callable[[], bool]) -> None:
         deadline = time.monotonic() + LIMIT
@@ -66,7 +66,7 @@ class Ear:
         self.listen()  # a pause may have taken all of that time
 
     def listen(self) -> None:
-        self._take(self.reader.read(Asked(self.reader.topic_id, {0: len(self.heard)})))
+        self._take(self.reader.read(RequestedChanges(self.reader.topic_id, {0: len(self.heard)})))
         time.sleep(0.1)
 
     def _take(self, messages: list[ControlMessage]) -> None:

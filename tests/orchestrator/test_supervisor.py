@@ -10,11 +10,11 @@ from tests.orchestrator import test_query_pool
 from tests.orchestrator.test_query_pool import FakeQuery, Reports, plan
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.changelog.manifest import Behind
+from evergrid.changelog.manifest import TablesBehind
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.orchestrator import supervisor
 from evergrid.orchestrator.query_pool import QueryPool
@@ -75,7 +75,7 @@ def test_a_join_that_stands_still_makes_its_own_table_stale(
     guard = Supervisor(plan_of(settings), pool, print, fresh_at=clock.now())
     guard.start()
     assert guard.look() == ""
-    assert guard.behind == Behind()
+    assert guard.behind == TablesBehind()
 
     sender = Sender(connection)
     for name in names:
@@ -87,7 +87,7 @@ def test_a_join_that_stands_still_makes_its_own_table_stale(
     for _ in range(4):
         clock.forward(STALE_SECONDS / 4)
         guard.look()
-    assert guard.behind == Behind()
+    assert guard.behind == TablesBehind()
     clock.forward(0.5)
     guard.look()
     behind = guard.behind
@@ -98,4 +98,4 @@ def test_a_join_that_stands_still_makes_its_own_table_stale(
     (join,) = (query for query in FakeQuery.made if query.id.is_join)
     join.written.reach({("users", 0): 1, ("accounts", 0): 1})
     guard.look()
-    assert guard.behind == Behind()
+    assert guard.behind == TablesBehind()

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from evergrid.broker import jars
 from evergrid.config import load
 from evergrid.pipeline.session import end_session, open_session
-from evergrid.testing.world import SHORT_LIVED
+from evergrid.testing.installation import SHORT_LIVED
 
 
 @pytest.fixture(scope="session")

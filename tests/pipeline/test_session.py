@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from evergrid.config.secrets import names_secret
 from evergrid.config.settings import Connection
 from evergrid.pipeline import session
-from evergrid.pipeline.sources import message_stream
+from evergrid.pipeline.source_frames import message_stream
 
 SECRET = "canary-of-the-plans"
 

@@ -14,14 +14,14 @@ from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.join import JoinType
-from evergrid.model.source import Edge
+from evergrid.model.source import TopicEnd
 from evergrid.model.table import Retention
-from evergrid.pipeline.engine.joining import Joining
+from evergrid.pipeline.engine.join_changes import Joining
 from evergrid.pipeline.sink import ChangelogSink
-from evergrid.pipeline.sources import message_stream, tick_stream
+from evergrid.pipeline.source_frames import message_stream, tick_stream
 
 START_MS = 1_767_225_600_000
 KEYS = 8
@@ -73,7 +73,7 @@ def test_ten_times_what_retention_keeps_leaves_no_more_state(
     print(f"{kind.value}: {sizes} entries after each {2 * MESSAGES} messages")
     assert sizes[-1] <= 1.3 * max(sizes[:3])
     assert sizes[-1] < 2 * MESSAGES
-    made = topics.offsets(connection, names["out"], Edge.LATEST)[0]
+    made = topics.offsets(connection, names["out"], TopicEnd.LATEST)[0]
     assert made >= KEPT_ROWS
 
 

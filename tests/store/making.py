@@ -11,15 +11,19 @@ import pyarrow as pa
 import pytest
 
 from evergrid.gateway.engine import export
+from evergrid.model.field_types import ColumnKind, FieldType, parse_type
 from evergrid.model.table import Column, Retention, Table
-from evergrid.model.types import FieldType, Kind, parse_type
-from evergrid.store import growing, index, ordered, pool, table
+from evergrid.store import growing_array as growing
+from evergrid.store import ordered_rows as ordered
+from evergrid.store import row_index as index
+from evergrid.store import table_store as table
+from evergrid.store import text_pool as pool
 from evergrid.store.column import arrow_type
-from evergrid.store.growing import Slots
-from evergrid.store.table import TableStore
-from evergrid.testing.naive import Row, Value
+from evergrid.store.growing_array import Slots
+from evergrid.store.table_store import TableStore
+from evergrid.testing.naive_table import Row, Value
 from evergrid.views import view
-from evergrid.views.query import Filter, Nulls, Op, OrderBy, Query, Scalar, Window
+from evergrid.views.view_query import Filter, Nulls, Op, OrderBy, Query, Scalar, Window
 
 PARTITIONS = 2
 OFFSETS = 30
@@ -96,18 +100,18 @@ def made_table(
 def random_value(rng: random.Random, kind: FieldType) -> Value:
     if rng.random() < 0.15:
         return None
-    if kind.kind is Kind.DECIMAL:
+    if kind.kind is ColumnKind.DECIMAL:
         return rng.choice(MONEY if kind.precision == 18 else WIDE)
-    if kind.kind is Kind.BOOLEAN:
+    if kind.kind is ColumnKind.BOOLEAN:
         return rng.random() < 0.5
     return rng.choice(_POOLS[kind.kind])
 
 
-_POOLS: dict[Kind, Sequence[Value]] = {
-    Kind.TEXT: TEXTS,
-    Kind.INTEGER: INTEGERS,
-    Kind.FLOAT: FLOATS,
-    Kind.TIMESTAMP: MOMENTS,
+_POOLS: dict[ColumnKind, Sequence[Value]] = {
+    ColumnKind.TEXT: TEXTS,
+    ColumnKind.INTEGER: INTEGERS,
+    ColumnKind.FLOAT: FLOATS,
+    ColumnKind.TIMESTAMP: MOMENTS,
 }
 
 
@@ -136,9 +140,9 @@ def batch(made: Table, rows: Sequence[Row]) -> pa.RecordBatch:
     arrays = []
     for column in made.columns:
         values = [row[column.name] for row in rows]
-        if column.type.kind is Kind.TIMESTAMP:
+        if column.type.kind is ColumnKind.TIMESTAMP:
             arrays.append(pa.array(values, pa.int64()))
-        elif column.type.kind is Kind.DECIMAL:
+        elif column.type.kind is ColumnKind.DECIMAL:
             exact = [None if v is None else str(v) for v in values]
             arrays.append(pa.array(exact, pa.string()).cast(arrow_type(column.type)))
         else:
@@ -180,9 +184,9 @@ def random_filter(rng: random.Random, made: Table, depth: int = 2) -> Filter:
 def ops_of(kind: FieldType) -> list[Op]:
     """How such a column can be compared."""
     letters = (Op.CONTAINS, Op.STARTS_WITH)
-    if kind.kind is Kind.TEXT:
+    if kind.kind is ColumnKind.TEXT:
         return list(Op)
-    if kind.kind is Kind.BOOLEAN:
+    if kind.kind is ColumnKind.BOOLEAN:
         return [Op.EQUALS, Op.NOT, Op.IN, Op.IS_NULL, Op.NOT_NULL]
     return [op for op in Op if op not in letters]
 
@@ -194,27 +198,27 @@ def random_condition(rng: random.Random, column: Column, op: Op) -> Filter:
     value: Scalar | tuple[Scalar, ...] = random_scalar(rng, column.type)
     if count is not None:
         value = tuple(random_scalar(rng, column.type) for _ in range(count))
-    ignore_case = column.type.kind is Kind.TEXT and rng.random() < 0.4
+    ignore_case = column.type.kind is ColumnKind.TEXT and rng.random() < 0.4
     return Filter(column.name, op, value, ignore_case)
 
 
 def random_scalar(rng: random.Random, kind: FieldType) -> Scalar:
     """A filter's value as a client may write it; also ones that no row can have."""
     value = random_value(rng, kind)
-    if kind.kind is Kind.TEXT:
+    if kind.kind is ColumnKind.TEXT:
         return "a" if value is None else str(value)[: rng.choice([1, 2, 24, 300])]
-    if kind.kind is Kind.BOOLEAN:
+    if kind.kind is ColumnKind.BOOLEAN:
         return bool(value)
-    if kind.kind is Kind.TIMESTAMP:
+    if kind.kind is ColumnKind.TIMESTAMP:
         microseconds = 3 if value is None else int(str(value))
         moment = _EPOCH + datetime.timedelta(microseconds=microseconds)
         return microseconds if rng.random() < 0.5 else moment.isoformat()
     if value is None or value in (float("inf"), float("-inf")):
         odd: list[Scalar] = [7, "7", 7.5, "-0.5", "1E+30", 2**63, -(2**64)]
         return rng.choice(odd)
-    if kind.kind is Kind.DECIMAL or rng.random() < 0.5:
+    if kind.kind is ColumnKind.DECIMAL or rng.random() < 0.5:
         return str(value)
-    return float(str(value)) if kind.kind is Kind.FLOAT else int(str(value))
+    return float(str(value)) if kind.kind is ColumnKind.FLOAT else int(str(value))
 
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)

@@ -7,11 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from evergrid.store import pool
-from evergrid.store.table import TableStore
-from evergrid.testing.naive import NaiveTable, Row, Value
-from evergrid.views.query import Query
+from evergrid.store import text_pool as pool
+from evergrid.store.table_store import TableStore
+from evergrid.testing.naive_table import NaiveTable, Row, Value
 from evergrid.views.view import View
+from evergrid.views.view_query import Query
 from tests.store import making
 
 SEED = 20_261_116

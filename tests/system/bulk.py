@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from evergrid.changelog.codec import decode, is_older
 from evergrid.changelog.reader import TopicReader, read_up_to
 from evergrid.kafka import topics
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.model.generation import TableTopic
-from evergrid.model.source import Edge
+from evergrid.model.source import TopicEnd
 from evergrid.testing import oracle
-from evergrid.testing.scripted import Send
-from evergrid.testing.world import World
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Send
 from tests.system.conftest import PATIENCE
 
 _NONE = np.iinfo(np.int64).min
@@ -32,7 +32,7 @@ _NONE = np.iinfo(np.int64).min
 class MessageFiles:
     """Sends messages and keeps them on disk, those of one key in one file."""
 
-    def __init__(self, world: World, folder: Path, files: int) -> None:
+    def __init__(self, world: Installation, folder: Path, files: int) -> None:
         folder.mkdir()
         self._world = world
         self._sender = Sender(world.connection)
@@ -57,7 +57,7 @@ class MessageFiles:
             )
         self._sender.flush(PATIENCE)
         for (topic, partition), count in self._next.items():
-            ends = topics.offsets(self._world.connection, topic, Edge.LATEST)
+            ends = topics.offsets(self._world.connection, topic, TopicEnd.LATEST)
             assert ends[partition] == count, "the topic holds other messages than were sent"
 
     def read(self) -> Iterator[list[oracle.Message]]:
@@ -75,17 +75,17 @@ class MessageFiles:
 class RowDigests:
     """The rows of a table with ids of one partition and offset, as digests."""
 
-    def __init__(self, world: World, name: str) -> None:
+    def __init__(self, world: Installation, name: str) -> None:
         self._world = world
         self._target: TableTopic = world.manifest().tables()[name]
         self._digests: dict[int, NDArray[np.uint64]] = {}
         self._versions: dict[int, NDArray[np.int64]] = {}
-        self._next = topics.offsets(world.connection, self._target.topic, Edge.EARLIEST)
+        self._next = topics.offsets(world.connection, self._target.topic, TopicEnd.EARLIEST)
 
     def catch_up(self) -> int:
         """Read on to where the changelog ends now; how many changes came."""
         topic, connection = self._target.topic, self._world.connection
-        ends = topics.offsets(connection, topic, Edge.LATEST)
+        ends = topics.offsets(connection, topic, TopicEnd.LATEST)
         reader = TopicReader(connection, {topic: self._next})
         count = 0
         try:

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from evergrid.kafka import topics
-from evergrid.model.source import Edge
-from evergrid.testing.processes import EvergridProcess
-from evergrid.testing.scripted import Send
+from evergrid.model.source import TopicEnd
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Send
 from evergrid.testing.traffic import Stream, Traffic
-from evergrid.testing.world import World
 from tests.system.conftest import ACCOUNTS, PATIENCE, USERS
 from tests.system.steady import Steady
 
@@ -63,7 +63,7 @@ def busy_config(name: str, **more: object) -> dict[str, object]:
 class Messages:
     """A stream that is sent piece by piece; prints its seed."""
 
-    def __init__(self, world: World, traffic: Traffic) -> None:
+    def __init__(self, world: Installation, traffic: Traffic) -> None:
         print(f"seed {traffic.seed}: {traffic}")
         sources = world.spec.sources
         self.world = world
@@ -96,7 +96,7 @@ class Messages:
             yield
 
 
-def wait_until_exact(world: World) -> None:
+def wait_until_exact(world: Installation) -> None:
     """Return when all tables are right; what fails says how many rows of each table differ."""
     began = time.monotonic()
     try:
@@ -106,16 +106,16 @@ def wait_until_exact(world: World) -> None:
     print(f"exact after {time.monotonic() - began:.1f} s: {len(world.messages)} messages")
 
 
-def changes(world: World, table: str) -> int:
+def changes(world: Installation, table: str) -> int:
     """How many changes a table's changelog was ever given."""
     topic = world.manifest().tables()[table].topic
-    return sum(topics.offsets(world.connection, topic, Edge.LATEST).values())
+    return sum(topics.offsets(world.connection, topic, TopicEnd.LATEST).values())
 
 
 class Moments:
     """Starts pipelines and kills them: inside catching up, around the hand-over, in real time."""
 
-    def __init__(self, world: World, rng: random.Random) -> None:
+    def __init__(self, world: Installation, rng: random.Random) -> None:
         self._world = world
         self._rng = rng
         self.kills = 0

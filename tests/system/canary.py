@@ -15,7 +15,7 @@ from evergrid.changelog.reader import TopicReader
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics
 from evergrid.kafka.cluster_probe import reach
-from evergrid.model.source import Edge
+from evergrid.model.source import TopicEnd
 
 _ASK_SECONDS = 60.0
 _PAGES = ("jobs/", "stages/", "storage/", "environment/", "executors/", "SQL/", "StreamingQuery/")
@@ -62,8 +62,8 @@ class Canary:
         assert any(topic.startswith(prefix) for topic in self.records), prefix
 
     def _search_topic(self, connection: Connection, topic: str) -> None:
-        ends = topics.offsets(connection, topic, Edge.LATEST)
-        starts = {topic: topics.offsets(connection, topic, Edge.EARLIEST)}
+        ends = topics.offsets(connection, topic, TopicEnd.LATEST)
+        starts = {topic: topics.offsets(connection, topic, TopicEnd.EARLIEST)}
         reader = TopicReader(connection, starts, headers=True)
         deadline = time.monotonic() + _ASK_SECONDS
         try:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.testing.world import World
+from evergrid.testing.installation import Installation
 
 # What comes within seconds on an idle machine has minutes on a busy one; waiting for it costs
 # nothing when it comes.
 PATIENCE = 600.0
 
-MakeWorld = Callable[[Mapping[str, object]], World]
+MakeWorld = Callable[[Mapping[str, object]], Installation]
 
 USERS = {"userId": "text", "name": "text", "email": "text", "age": "integer"}
 ACCOUNTS = {"userId": "text", "accountType": "text", "balance": "decimal(18,2)"}
@@ -33,8 +33,8 @@ def make_world(broker: EmbeddedBroker, tmp_path: Path, request: pytest.FixtureRe
     """A world whose topics carry the test's name, so that tests cannot meet."""
     name = re.sub(r"\W+", "-", request.node.name)[:80]
 
-    def make(config: Mapping[str, object]) -> World:
-        return World(
+    def make(config: Mapping[str, object]) -> Installation:
+        return Installation(
             tmp_path, broker.connection(), {"internal_topics": {"prefix": f"eg-{name}"}, **config}
         )
 

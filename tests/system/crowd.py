@@ -20,7 +20,7 @@ from typing import Self, cast
 import msgspec
 
 from evergrid.client.async_client import AsyncClient, connect_async
-from evergrid.testing.viewer import View, Viewer, never_blank, plain
+from evergrid.testing.reference_viewer import Viewer, WindowOptions, never_blank, plain
 from tests.system.conftest import PATIENCE
 from tests.system.staged import TABLE, never_younger
 
@@ -53,7 +53,9 @@ class Report(msgspec.Struct, frozen=True):
 class Crowd:
     """`count` viewers, each on a connection of its own; the views go round among them."""
 
-    def __init__(self, address: str, secret: str, views: Sequence[View], count: int) -> None:
+    def __init__(
+        self, address: str, secret: str, views: Sequence[WindowOptions], count: int
+    ) -> None:
         self.views = views
         self.count = count
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  # closed at the end
@@ -124,7 +126,7 @@ class _Members:
     async def _come(self, number: int) -> None:
         async with self._door:
             client = await connect_async(self._task.address, self._task.secret)
-        view = cast(View, self._task.views[number % len(self._task.views)])
+        view = cast(WindowOptions, self._task.views[number % len(self._task.views)])
         judges = (never_blank, never_younger)
         viewer = Viewer(str(number), client.windows(TABLE, **view), judges)
         self._clients.append(client)

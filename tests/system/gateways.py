@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Self
 
 from evergrid.gateway.access.key_file import create_key
-from evergrid.testing.processes import EvergridProcess
-from evergrid.testing.tables import wait_for
-from evergrid.testing.world import World
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.installation import Installation
 from tests.system.conftest import PATIENCE
 
 SERVING = "Serving at "
@@ -32,7 +32,7 @@ def gateway_section(port: int, *others: int, **more: object) -> dict[str, object
 class GatewayProcess:
     """`evergrid gateway` on a world's configuration, started and killed at will."""
 
-    def __init__(self, world: World, port: int, name: str = "gateway") -> None:
+    def __init__(self, world: Installation, port: int, name: str = "gateway") -> None:
         """`name` tells several of one world apart."""
         self._world = world
         self._name = name

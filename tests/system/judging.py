@@ -10,21 +10,21 @@ from evergrid.client import LiveWindow
 from evergrid.client.filters import query_of
 from evergrid.config import load
 from evergrid.config.requested_settings import requested_settings
-from evergrid.model.control import Request
+from evergrid.model.control_request import Request
+from evergrid.model.field_types import ColumnKind
 from evergrid.model.table import Table
-from evergrid.model.types import Kind
 from evergrid.testing import oracle
-from evergrid.testing.naive import NaiveTable
-from evergrid.testing.viewer import View, Viewer, plain
-from evergrid.testing.world import World
-from evergrid.views.query import Window
+from evergrid.testing.installation import Installation
+from evergrid.testing.naive_table import NaiveTable
+from evergrid.testing.reference_viewer import Viewer, WindowOptions, plain
+from evergrid.views.view_query import Window
 from tests.system.conftest import PATIENCE
 
 
 class Judge:
     """What the oracle says that windows and snapshots must show."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Installation) -> None:
         self._world = world
         self._known: dict[str, tuple[int, oracle.Table]] = {}
         self.tables: dict[str, Table] = {}
@@ -41,13 +41,13 @@ class Judge:
         """How a whole table differs, in its order too."""
         return self.of_rows(name, rows, {"limit": 10**9})
 
-    def of_window(self, name: str, window: LiveWindow, view: View) -> str:
+    def of_window(self, name: str, window: LiveWindow, view: WindowOptions) -> str:
         """How a window differs; whether it is live comes first."""
         if not window.live or not window.sequence:
             return f"{window.state.value}: {window.message}"
         return self.of_rows(name, window.rows, view)
 
-    def of_rows(self, name: str, rows: pa.Table, view: View) -> str:
+    def of_rows(self, name: str, rows: pa.Table, view: WindowOptions) -> str:
         """How the rows of a view differ, in their order too."""
         everything = self._expected(name)
         wanted = _ids(self.tables[name], everything, view)
@@ -55,7 +55,7 @@ class Judge:
         report = oracle.differences({row_id: everything[row_id] for row_id in wanted}, dict(shown))
         return report or ("" if list(shown) == wanted else "the rows are in another order")
 
-    def wait_until_shown(self, viewer: Viewer, table: str, view: View) -> None:
+    def wait_until_shown(self, viewer: Viewer, table: str, view: WindowOptions) -> None:
         """Return when a viewer sees what the oracle says."""
         differences = ""
 
@@ -79,7 +79,7 @@ class Judge:
 
 def model_of(table: Table, rows: oracle.Table) -> NaiveTable:
     """The oracle's rows in a table that can be asked for windows."""
-    decimals = {column.name for column in table.columns if column.type.kind is Kind.DECIMAL}
+    decimals = {column.name for column in table.columns if column.type.kind is ColumnKind.DECIMAL}
     model = NaiveTable(table)
     model.rows = {
         row_id: {
@@ -91,7 +91,7 @@ def model_of(table: Table, rows: oracle.Table) -> NaiveTable:
     return model
 
 
-def _ids(table: Table, rows: oracle.Table, view: View) -> list[str]:
+def _ids(table: Table, rows: oracle.Table, view: WindowOptions) -> list[str]:
     """The ids that a window must show, from top to bottom."""
     model = model_of(table, rows)
     order, where = view.get("order"), view.get("where")

@@ -11,14 +11,14 @@ from decimal import Decimal
 
 from evergrid.client.filters import query_of
 from evergrid.config import load
+from evergrid.model.field_types import ColumnKind, FieldType
 from evergrid.model.table import Role, Table
-from evergrid.model.types import FieldType, Kind
 from evergrid.testing import oracle
-from evergrid.testing.proxy import FaultProxy
-from evergrid.testing.scripted import START_MS, Script, Send, random_case
-from evergrid.testing.viewer import View
-from evergrid.testing.world import World
-from evergrid.views.query import Window
+from evergrid.testing.fault_proxy import FaultProxy
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import START_MS, Script, Send, random_case
+from evergrid.testing.reference_viewer import WindowOptions
+from evergrid.views.view_query import Window
 from tests.browser.reader import NUMBER
 from tests.system.gateways import GatewayProcess
 from tests.system.judging import model_of
@@ -28,7 +28,7 @@ from tests.system.judging import model_of
 class Stage:
     """All that is real, the way that the browser takes to it, and what must be shown."""
 
-    world: World
+    world: Installation
     gateway: GatewayProcess
     way: FaultProxy
     rng: random.Random
@@ -48,7 +48,7 @@ class Stage:
         later = START_MS + 60_000 + len(self.world.messages)
         self.world.send([Send(topic, 0, later, str(fields["userId"]).encode(), value)])
 
-    def painted(self, name: str, view: View) -> list[Mapping[str, str]]:
+    def painted(self, name: str, view: WindowOptions) -> list[Mapping[str, str]]:
         """The lines of a view as the page must write them: what the oracle says, for people."""
         tables = load(self.world.file, {})
         known = (*tables.raw_tables(), *tables.joined_tables(), tables.quarantine())
@@ -56,7 +56,7 @@ class Stage:
         return painted(table, self.world.expected(name), view)
 
 
-def painted(table: Table, expected: oracle.Table, view: View) -> list[Mapping[str, str]]:
+def painted(table: Table, expected: oracle.Table, view: WindowOptions) -> list[Mapping[str, str]]:
     """The lines of a view of a table with these rows."""
     model = model_of(table, expected)
     where, order = view.get("where"), view.get("order")
@@ -74,7 +74,7 @@ def _written(value: object, kind: FieldType) -> str:
     """A value in American English and UTC, which the browsers here are set to."""
     if value is None:
         return "–"
-    if kind.kind is Kind.TIMESTAMP:
+    if kind.kind is ColumnKind.TIMESTAMP:
         assert isinstance(value, int)
         moment = datetime.datetime.fromtimestamp(value // 1000 / 1000, datetime.UTC)
         this_year = moment.year == datetime.datetime.now(datetime.UTC).year

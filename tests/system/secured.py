@@ -17,10 +17,10 @@ from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.client import LiveWindow
 from evergrid.config.sasl import Mechanism
 from evergrid.testing import oracle
-from evergrid.testing.ports import free_port
-from evergrid.testing.scripted import Script, random_case
-from evergrid.testing.viewer import Viewer, plain
-from evergrid.testing.world import World
+from evergrid.testing.free_ports import free_port
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Script, random_case
+from evergrid.testing.reference_viewer import Viewer, plain
 from tests.system.conftest import PATIENCE, two_sources
 from tests.system.gateways import GatewayProcess, gateway_section
 
@@ -85,7 +85,7 @@ class SecuredWorld:
 
     def _world(
         self, folder: Path, kafka: Mapping[str, object], more: Mapping[str, object]
-    ) -> World:
+    ) -> Installation:
         folder.mkdir()
         config = {
             "internal_topics": {"prefix": self.needs.prefix},
@@ -95,7 +95,7 @@ class SecuredWorld:
             "control": {"topic": self.needs.control},
             **more,
         }
-        return World(folder, self._house.administration(), config)
+        return Installation(folder, self._house.administration(), config)
 
     def grant(self, account: str, rights: tuple[Right, ...]) -> None:
         grant(self._house.administration(), self.listener.principal(account), rights)
@@ -128,7 +128,7 @@ class SecuredWorld:
 
 
 @contextlib.contextmanager
-def telling(world: World) -> Iterator[None]:
+def telling(world: Installation) -> Iterator[None]:
     """Print what a pipeline has said when a test fails."""
     try:
         yield

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from evergrid.client.filters import query_of
 from evergrid.client.live_window import LiveWindow
 from evergrid.config import load
-from evergrid.testing.handwritten import HandwrittenPipeline
-from evergrid.testing.naive import NaiveTable
-from evergrid.testing.viewer import View, plain
-from evergrid.testing.world import World
-from evergrid.views.query import Window
+from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
+from evergrid.testing.installation import Installation
+from evergrid.testing.naive_table import NaiveTable
+from evergrid.testing.reference_viewer import WindowOptions, plain
+from evergrid.views.view_query import Window
 from tests.system.conftest import two_sources
 from tests.system.gateways import gateway_section
 
@@ -31,7 +31,7 @@ def config(name: str, port: int, *others: int) -> dict[str, object]:
 class Stage:
     """What is written to the changelog is in the model too."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Installation) -> None:
         self._pipeline = HandwrittenPipeline(load(world.file, {}))
         generation = self._pipeline.prepare(1)
         self._target = generation.tables[TABLE]
@@ -47,7 +47,7 @@ class Stage:
         self._model.upsert(list(rows.values()))
         return self._age
 
-    def expected(self, view: View) -> list[Mapping[str, object]]:
+    def expected(self, view: WindowOptions) -> list[Mapping[str, object]]:
         """What a window of `view` must show now."""
         columns, where = view.get("columns"), view.get("where")
         query = query_of(TABLE, columns, where, view.get("search", ""), view.get("order"))
@@ -58,7 +58,7 @@ class Stage:
             {"_id": self._model.row_id(row)} | {name: row[name] for name in names} for row in rows
         ]
 
-    def shows(self, window: LiveWindow, view: View) -> bool:
+    def shows(self, window: LiveWindow, view: WindowOptions) -> bool:
         """Whether the window is live and exactly right."""
         return window.live and window.sequence > 0 and plain(window.rows) == self.expected(view)
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from evergrid.testing.scripted import Send
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Send
 from evergrid.testing.traffic import Stream, Traffic
-from evergrid.testing.world import World
 from tests.system.conftest import two_sources
 from tests.system.steady import Steady
 
@@ -35,7 +35,7 @@ def config(name: str, age: str) -> dict[str, object]:
     }
 
 
-def stops_growing(world: World, seconds: float, lot: int) -> None:
+def stops_growing(world: Installation, seconds: float, lot: int) -> None:
     """Ten times what retention keeps, and checkpoints of about the size they had before."""
     print(f"seed {SEED}")
     world.make_topics(partitions=2)
@@ -56,7 +56,7 @@ def stops_growing(world: World, seconds: float, lot: int) -> None:
     assert late <= MOST_GROWTH * early
 
 
-def now_and_then(world: World) -> Iterator[Send]:
+def now_and_then(world: Installation) -> Iterator[Send]:
     """Messages of this moment: every other one of a hot key, the rest of keys that hardly come
     again, which only their expiry can remove."""
     users, accounts = world.spec.sources["users"], world.spec.sources["accounts"]

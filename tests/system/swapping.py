@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from evergrid.changelog.codec import Row
 from evergrid.client import LiveWindow
 from evergrid.kafka import topics
-from evergrid.kafka.sending import Sender, Sent
+from evergrid.kafka.message_sender import Sender, SentPosition
 from evergrid.kafka.topics import NewTopicSpec
-from evergrid.model.control import Request
+from evergrid.model.control_request import Request
 from evergrid.model.errors import LinkError
 from evergrid.model.join import JoinType
-from evergrid.testing.scripted import START_MS, Send
-from evergrid.testing.tables import wait_for
-from evergrid.testing.viewer import Audience, Judge, View, Viewer, never_blank
-from evergrid.testing.world import World
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import START_MS, Send
+from evergrid.testing.reference_viewer import Judge, Viewer, ViewerGroup, WindowOptions, never_blank
 from tests.system.conftest import PATIENCE, two_sources
 from tests.system.gateways import gateway_section
 from tests.system.judging import Judge as Oracle
@@ -29,7 +29,7 @@ TELLING = {
     "accounts_ui": ("accountType",),
     "final_ui": ("email", "accountType"),
 }
-VIEWS: list[tuple[str, View]] = [
+VIEWS: list[tuple[str, WindowOptions]] = [
     ("users_ui", {"offset": -50, "limit": 50}),
     ("accounts_ui", {"order": "-balance", "limit": 100}),
     ("final_ui", {"order": "-ts", "limit": 60}),
@@ -62,7 +62,7 @@ def config(name: str, port: int, **control: object) -> dict[str, object]:
 class Load:
     """Messages to two topics of each source, whether anybody reads them or not."""
 
-    def __init__(self, world: World, name: str, rng: random.Random) -> None:
+    def __init__(self, world: Installation, name: str, rng: random.Random) -> None:
         self._world = world
         self._rng = rng
         self._lots = 0
@@ -112,7 +112,7 @@ class Load:
 class Operator:
     """Asks for changes by control messages, and reads what became of them."""
 
-    def __init__(self, world: World, oracle: Oracle, topic: str) -> None:
+    def __init__(self, world: Installation, oracle: Oracle, topic: str) -> None:
         self._world = world
         self._oracle = oracle
         self._topic = topic
@@ -122,7 +122,7 @@ class Operator:
 
     def send(self, *values: bytes | None) -> list[str]:
         """Any bytes; the row ids of the messages in `control_raw`."""
-        sent: list[Sent | None] = []
+        sent: list[SentPosition | None] = []
         for value in values:
             self._sender.send(self._topic, value, sent=sent)
         self._sender.flush(PATIENCE)
@@ -170,8 +170,8 @@ class Operator:
 class Watch:
     """The same windows at each of several gateways, and what was seen in them."""
 
-    def __init__(self, audiences: Sequence[Audience]) -> None:
-        self.viewers: list[tuple[Viewer, str, View]] = []
+    def __init__(self, audiences: Sequence[ViewerGroup]) -> None:
+        self.viewers: list[tuple[Viewer, str, WindowOptions]] = []
         self._seen: list[tuple[Viewer, list[tuple[int, frozenset[str]]]]] = []
         for audience in audiences:
             for table, view in VIEWS:

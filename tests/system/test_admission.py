@@ -32,16 +32,16 @@ from evergrid.config.settings import Connection, Kafka
 from evergrid.gateway.access.key_file import create_key
 from evergrid.kafka import topics
 from evergrid.kafka.cluster_probe import reach
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.pipeline.java_client import JavaClient
 from evergrid.protocol.messages import Live
-from evergrid.testing.handwritten import HandwrittenPipeline
-from evergrid.testing.ports import free_port
-from evergrid.testing.processes import EvergridProcess
-from evergrid.testing.tables import wait_for
-from evergrid.testing.viewer import Audience
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.free_ports import free_port
+from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
+from evergrid.testing.reference_viewer import ViewerGroup
 from tests.system.conftest import PATIENCE
 from tests.system.secured import (
     ACCOUNTS,
@@ -432,7 +432,7 @@ def test_a_gateway_that_cannot_log_in_says_so_everywhere_and_goes_on_by_itself(
     write_secret(password, "not-the-right-one")
     gateway = served.gateway()
     shut_out = f"SCRAM-SHA-512, user {GATEWAY}): could not connect: authentication failed"
-    with gateway, Audience(gateway.address, gateway.secret) as audience:
+    with gateway, ViewerGroup(gateway.address, gateway.secret) as audience:
         viewer = audience.add("users_ui")
         viewer.wait_for(lambda window: shut_out in window.message, PATIENCE)
         wait_for(gateway.readiness, lambda answer: shut_out in answer[1], PATIENCE)

@@ -24,12 +24,12 @@ from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.generation import State
 from evergrid.pipeline.plan import queries_of
-from evergrid.testing.ports import free_port
-from evergrid.testing.processes import EvergridProcess
-from evergrid.testing.scripted import START_MS, Send
-from evergrid.testing.tables import wait_for
-from evergrid.testing.viewer import Audience, View
-from evergrid.testing.world import World
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.free_ports import free_port
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import START_MS, Send
+from evergrid.testing.reference_viewer import ViewerGroup, WindowOptions
 from tests.browser.reader import TableReader
 from tests.browser.visitor import Guest, open_browser
 from tests.system.conftest import PATIENCE
@@ -47,7 +47,7 @@ LET_GO_SECONDS = 5.0
 EVER = {"rows": 10_000_000, "age": "never"}
 SCREEN = {"width": 1700, "height": 700}
 OLDER = {"column": "age", "op": "greater", "value": 30}
-PAGE_VIEW: View = {"where": OLDER, "order": "-balance,ts", "limit": 300}
+PAGE_VIEW: WindowOptions = {"where": OLDER, "order": "-balance,ts", "limit": 300}
 PLACE = 12  # the first row in view
 PAGE = f"/tables/final_ui?order=-balance,ts&filter={quote(json.dumps([OLDER]))}"
 COUNT_BLANKS = """() => {
@@ -64,7 +64,7 @@ COUNT_BLANKS = """() => {
 class Stage:
     """The pipeline is another process after a kill."""
 
-    world: World
+    world: Installation
     load: Load
     judge: Judge
     operator: Operator
@@ -80,7 +80,7 @@ def stage(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> I
     settings["internal_topics"] = {"prefix": "eg-swap"}
     # Old messages that cannot be read are not even in quarantine.
     settings["retention"] = {"default": EVER, "tables": {"quarantine": {"age": "7d"}}}
-    world = World(tmp_path_factory.mktemp("swap"), broker.connection(), settings)
+    world = Installation(tmp_path_factory.mktemp("swap"), broker.connection(), settings)
     load = Load(world, NAME, random.Random(SEED))
     load.make_topics()
     load.send(30)
@@ -96,7 +96,7 @@ def stage(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> I
         yield Stage(world, load, judge, operator, gateways, pipeline)
 
 
-def older_than_the_start(world: World, operator: Operator) -> None:
+def older_than_the_start(world: Installation, operator: Operator) -> None:
     """Of what was asked for before there was a pipeline, only the result is ever started."""
     topics.create(world.connection, [NewTopicSpec(f"control-{NAME}", 1, 1)])
     operator.send(b'{"joinType": "inner"}', b"garbage", b'{"usersTopic": "users-swap.v2"}')
@@ -140,9 +140,9 @@ def test_five_swaps_under_load_with_viewers_and_a_browser(stage: Stage) -> None:
     stage.world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
 
 
-def at_all_gateways(stage: Stage, parts: ExitStack) -> list[Audience]:
+def at_all_gateways(stage: Stage, parts: ExitStack) -> list[ViewerGroup]:
     return [
-        parts.enter_context(Audience(gateway.address, gateway.secret, EAGER))
+        parts.enter_context(ViewerGroup(gateway.address, gateway.secret, EAGER))
         for gateway in stage.gateways
     ]
 
@@ -223,7 +223,7 @@ def test_what_cannot_be_done_harms_nothing(stage: Stage) -> None:
     world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
 
 
-def unreadable(world: World, topic: str) -> None:
+def unreadable(world: Installation, topic: str) -> None:
     topics.create(world.connection, [NewTopicSpec(topic, 1, 1, {"retention.ms": "-1"})])
     world.send([Send(topic, 0, START_MS, None, b"\x00avro?") for _ in range(30)])
 

@@ -20,11 +20,11 @@ import pytest
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.kafka import topics
 from evergrid.testing import oracle
-from evergrid.testing.ports import free_port
-from evergrid.testing.processes import EvergridProcess
-from evergrid.testing.proxy import HOST, FaultProxy
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.fault_proxy import HOST, FaultProxy
+from evergrid.testing.free_ports import free_port
+from evergrid.testing.installation import Installation
 from evergrid.testing.traffic import Traffic
-from evergrid.testing.world import World
 from tests.system.bulk import MessageFiles, RowDigests
 from tests.system.busy import (
     HOT,
@@ -54,7 +54,7 @@ AHEAD_SECONDS = 4.0
 class Stage:
     """One pipeline's world; the process is another after each stop."""
 
-    world: World
+    world: Installation
     messages: Messages
     process: EvergridProcess | None = None
 
@@ -72,7 +72,7 @@ def staged(
     folder: Path, broker: EmbeddedBroker, name: str, traffic: Traffic, **more: object
 ) -> Iterator[Stage]:
     config = {"internal_topics": {"prefix": f"eg-{name}"}, **busy_config(name, **more)}
-    world = World(folder, broker.connection(), config)
+    world = Installation(folder, broker.connection(), config)
     world.make_topics(partitions=2)
     stage = Stage(world, Messages(world, traffic))
     try:
@@ -138,7 +138,7 @@ def test_one_side_is_held_back_while_the_other_runs_ahead(tmp_path: Path) -> Non
                 wait_until_exact(stage.world)
 
 
-def topic_id(world: World, topic: str) -> bytes:
+def topic_id(world: Installation, topic: str) -> bytes:
     """As it stands in a consumer's requests."""
     text = topics.describe(world.connection, [topic])[topic].topic_id
     return base64.urlsafe_b64decode(text + "==")
@@ -248,7 +248,7 @@ def test_a_limit_of_the_user_is_said_where_it_may_cost_rows(quiet: Stage) -> Non
         assert gaps(world, tables[name].topic) == (), name
 
 
-def gaps(world: World, topic: str) -> tuple[object, ...]:
+def gaps(world: Installation, topic: str) -> tuple[object, ...]:
     record = getattr(world.manifest(), "gaps", None)
     found = record.topics.get(topic, ()) if record is not None else ()
     return tuple(found)

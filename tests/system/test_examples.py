@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evergrid.testing.sample import object_text
-from evergrid.testing.scripted import Send
-from evergrid.testing.world import World
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Send
+from evergrid.testing.sample_messages import object_text
 from tests.system.conftest import MakeWorld
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -19,7 +19,7 @@ START_MS = 1_767_225_600_000
 MESSAGES = 400
 
 
-def messages(world: World, rng: random.Random) -> list[Send]:
+def messages(world: Installation, rng: random.Random) -> list[Send]:
     """Valid messages with few keys, so that they meet, in any order of time."""
     sends = []
     for number in range(MESSAGES):

@@ -16,11 +16,11 @@ from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]  #
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.kafka import clients, topics
 from evergrid.kafka.topics import NewTopicSpec
-from evergrid.model.source import Edge
-from evergrid.testing.processes import EvergridProcess
-from evergrid.testing.scripted import Script, Send, random_case
-from evergrid.testing.tables import wait_for
-from evergrid.testing.world import World
+from evergrid.model.source import TopicEnd
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Script, Send, random_case
 from tests.disks import fill, small_disk
 from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 from tests.system.damage import DAMAGES, last_commit_gone, numbered
@@ -45,7 +45,7 @@ def config(name: str, **more: object) -> dict[str, object]:
 class Messages:
     """Cases with keys of their own, one after the other."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Installation) -> None:
         print(f"seed {SEED}")
         self._rng = random.Random(SEED)
         self._world = world
@@ -99,7 +99,7 @@ def test_waiting_growing_and_going_on_without_a_broker(
         assert process.is_running()
 
 
-def more_partitions(world: World, topic: str, count: int) -> None:
+def more_partitions(world: Installation, topic: str, count: int) -> None:
     admin = clients.admin(world.connection)
     for future in admin.create_partitions([NewPartitions(topic, count)]).values():
         future.result()
@@ -130,16 +130,16 @@ def test_a_topic_made_anew_and_input_that_vanished_mean_a_new_generation(
         world.wait_until_exact(JOINED)
 
 
-def made_anew(world: World, topic: str) -> None:
+def made_anew(world: Installation, topic: str) -> None:
     topics.delete(world.connection, [topic])
     topics.create(world.connection, [NewTopicSpec(topic, 2, 1, {"retention.ms": "-1"})])
     world.messages = [message for message in world.messages if message.topic != topic]
 
 
-def vanished(world: World, sends: list[Send], topic: str) -> None:
+def vanished(world: Installation, sends: list[Send], topic: str) -> None:
     """Messages that the stopped pipeline never saw are deleted, as retention would."""
     world.send(sends)
-    ends = topics.offsets(world.connection, topic, Edge.LATEST)
+    ends = topics.offsets(world.connection, topic, TopicEnd.LATEST)
     admin = clients.admin(world.connection)
     places = [TopicPartition(topic, partition, end) for partition, end in ends.items()]
     for future in admin.delete_records(places).values():

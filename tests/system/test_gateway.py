@@ -15,12 +15,18 @@ import evergrid
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.client import LiveWindow, Patience
 from evergrid.protocol.messages import Live
-from evergrid.testing.ports import free_port
-from evergrid.testing.processes import EvergridProcess
-from evergrid.testing.scripted import Script, random_case
-from evergrid.testing.tables import wait_for
-from evergrid.testing.viewer import Audience, View, Viewer, never_blank, never_fewer
-from evergrid.testing.world import World
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.free_ports import free_port
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Script, random_case
+from evergrid.testing.reference_viewer import (
+    Viewer,
+    ViewerGroup,
+    WindowOptions,
+    never_blank,
+    never_fewer,
+)
 from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 from tests.system.gateways import SERVING, GatewayProcess, gateway_section
 from tests.system.judging import Judge
@@ -32,7 +38,7 @@ TABLES = ["users_ui", "accounts_ui", "final_ui", "quarantine"]
 
 # Raw tables only grow, so the first two may never hold fewer rows than before. Rows leave the last
 # one when their account comes, so that it may well be empty.
-VIEWS: list[tuple[str, View]] = [
+VIEWS: list[tuple[str, WindowOptions]] = [
     ("users_ui", {"offset": -50, "limit": 50}),
     ("accounts_ui", {"limit": 5000}),
     ("final_ui", {"order": "-balance,name:first", "limit": 100}),
@@ -53,7 +59,7 @@ def config(name: str, port: int) -> dict[str, object]:
 class Producer:
     """Sends cases one after the other, also through a broker's absence."""
 
-    def __init__(self, world: World, rng: random.Random) -> None:
+    def __init__(self, world: Installation, rng: random.Random) -> None:
         self._world = world
         self._rng = rng
         self._number = 0
@@ -87,7 +93,7 @@ def test_windows_and_snapshots_equal_the_oracle_through_kills(
     world.make_topics(partitions=2)
     judge, producer = Judge(world), Producer(world, random.Random(SEED + 1))
     gateway = GatewayProcess(world, port)
-    with gateway, Audience(gateway.address, gateway.secret, EAGER) as audience:
+    with gateway, ViewerGroup(gateway.address, gateway.secret, EAGER) as audience:
         viewers = watching(audience)
         pipeline = world.start_live()
         try:
@@ -115,7 +121,7 @@ def test_windows_and_snapshots_equal_the_oracle_through_kills(
         audience.check()
 
 
-def watching(audience: Audience) -> list[Viewer]:
+def watching(audience: ViewerGroup) -> list[Viewer]:
     rules = [(never_blank, never_fewer)] * 2 + [(never_blank,)] * 2 + [()]
     return [
         audience.add(table, rule, **view) for rule, (table, view) in zip(rules, VIEWS, strict=True)
@@ -158,7 +164,7 @@ def one_by_one(
 
 
 @contextmanager
-def both(world: World) -> Iterator[EvergridProcess]:
+def both(world: Installation) -> Iterator[EvergridProcess]:
     """Pipeline and gateway, started by one command."""
     running = EvergridProcess(["run", "-c", str(world.file)], world.folder / "run.txt")
     try:

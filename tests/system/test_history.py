@@ -6,8 +6,8 @@ import json
 
 import yaml
 
-from evergrid.testing.scripted import Send
-from evergrid.testing.world import World
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Send
 from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 
 START_MS = 1_767_225_600_000
@@ -47,7 +47,7 @@ def test_live_joins_look_back_so_far_and_no_further(make_world: MakeWorld) -> No
     without_a_limit(world)
 
 
-def each_has_read_the_users(world: World) -> None:
+def each_has_read_the_users(world: Installation) -> None:
     """A pair of another key, sent after them, is in all three tables."""
     world.send([user(5, 5000, "other")])
     world.wait_until(lambda: len(world.table("left_ui")) == 6, PATIENCE)
@@ -59,7 +59,7 @@ def each_has_read_the_users(world: World) -> None:
     )
 
 
-def beyond_the_limit(world: World) -> None:
+def beyond_the_limit(world: Installation) -> None:
     # An account from before the users that are kept finds none of those it should match.
     world.send([account(1500)])
     world.wait_until(lambda: len(world.table("asof_ui")) == 2, PATIENCE)
@@ -73,12 +73,12 @@ def beyond_the_limit(world: World) -> None:
     assert sorted(world.table("inner_ui")) == ["0:2:0:1", "0:3:0:1", "0:4:0:1", "0:5:0:0"]
 
 
-def shown(world: World, users: int = 5) -> list[object]:
+def shown(world: Installation, users: int = 5) -> list[object]:
     rows = world.table("left_ui")
     return [rows[f"0:{offset}"]["accountType"] for offset in range(users)]
 
 
-def what_was_left_out_is_said(world: World) -> None:
+def what_was_left_out_is_said(world: Installation) -> None:
     """By table and key; the other key has everything, and nobody says otherwise."""
     tables = world.manifest().tables()
 
@@ -95,7 +95,7 @@ def what_was_left_out_is_said(world: World) -> None:
     world.wait_until(lambda: said() == expected, PATIENCE)
 
 
-def without_a_limit(world: World) -> None:
+def without_a_limit(world: Installation) -> None:
     """The same topics without the limit are another generation, and exact."""
     joins = world.config["joins"]
     assert isinstance(joins, dict)

@@ -7,9 +7,9 @@ from itertools import islice
 
 from evergrid.testing import oracle
 from evergrid.testing.cases import CASES, EVERY, TIMED
-from evergrid.testing.hostile import hostile
-from evergrid.testing.scripted import Send
-from evergrid.testing.world import World
+from evergrid.testing.hostile_messages import hostile
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Send
 from tests.system.conftest import PATIENCE, MakeWorld
 
 SEED = 20_261_116
@@ -55,7 +55,7 @@ def good(topic: str, number: int) -> Send:
     return Send(topic, number % 2, TIME_MS + number, None, value.encode())
 
 
-def hostile_ones(world: World) -> None:
+def hostile_ones(world: Installation) -> None:
     source = world.spec.sources["hostile"]
     values = islice(hostile(random.Random(SEED), source, world.spec.limits), HOSTILE)
     sends = [
@@ -74,7 +74,7 @@ def hostile_ones(world: World) -> None:
     assert set(bad) == set(arrived(world)) - rows.keys()
 
 
-def arrived(world: World) -> list[str]:
+def arrived(world: Installation) -> list[str]:
     """Ids of all that became of the hostile topic's messages, rows and entries."""
     entries = [entry for entry in world.table("quarantine") if entry.startswith("hostile:")]
     return [*world.table("hostile_ui"), *entries]

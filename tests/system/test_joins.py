@@ -7,9 +7,9 @@ import random
 import pytest
 
 from evergrid.changelog.codec import Row
-from evergrid.testing.processes import EvergridProcess
-from evergrid.testing.scripted import Script, Send, random_case
-from evergrid.testing.world import World
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Script, Send, random_case
 from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 
 SEED = 20_261_115
@@ -40,7 +40,7 @@ def config(name: str) -> dict[str, object]:
     }
 
 
-def cases(world: World, rng: random.Random) -> list[Send]:
+def cases(world: Installation, rng: random.Random) -> list[Send]:
     """Every case's messages, those of different cases in any order between each other."""
     script = Script(partitions=2)
     join = world.spec.joins["asof"]
@@ -71,7 +71,7 @@ def test_a_hundred_kills(make_world: MakeWorld, seed: int) -> None:
     exact_through_kills(make_world(config(f"soak{seed}")), seed, kills=20)
 
 
-def exact_through_kills(world: World, seed: int, kills: int) -> dict[str, dict[str, Row]]:
+def exact_through_kills(world: Installation, seed: int, kills: int) -> dict[str, dict[str, Row]]:
     """Send all cases in pieces, kill between and inside them; the tables at the end."""
     print(f"seed {seed}")
     rng = random.Random(seed)
@@ -92,7 +92,7 @@ def exact_through_kills(world: World, seed: int, kills: int) -> dict[str, dict[s
         process.kill()
 
 
-def shown_in_real_time(world: World, sends: list[Send]) -> None:
+def shown_in_real_time(world: Installation, sends: list[Send]) -> None:
     """Each query shows rows before it commits the batch that made them."""
     shown: set[str] = set()
     size = len(sends) // TRIES + 1
@@ -102,7 +102,7 @@ def shown_in_real_time(world: World, sends: list[Send]) -> None:
     assert shown == QUERIES.keys(), "no output before a commit: not real-time mode"
 
 
-def shown_before_a_commit(world: World, sends: list[Send]) -> set[str]:
+def shown_before_a_commit(world: Installation, sends: list[Send]) -> set[str]:
     commits = world.commits()
     rows = {name: len(world.table(name)) for name in QUERIES}
     world.send(sends)
@@ -123,7 +123,9 @@ def shown_before_a_commit(world: World, sends: list[Send]) -> set[str]:
     return shown
 
 
-def killed_and_started(world: World, process: EvergridProcess, *, inside: bool) -> EvergridProcess:
+def killed_and_started(
+    world: Installation, process: EvergridProcess, *, inside: bool
+) -> EvergridProcess:
     """`kill -9` of driver and Java, inside a batch or after all of it was written."""
     if not inside:
         world.wait_until_exact(["left_ui"])
@@ -131,7 +133,9 @@ def killed_and_started(world: World, process: EvergridProcess, *, inside: bool) 
     return world.start_live()
 
 
-def same_again_from_an_empty_checkpoint(world: World, first: dict[str, dict[str, Row]]) -> None:
+def same_again_from_an_empty_checkpoint(
+    world: Installation, first: dict[str, dict[str, Row]]
+) -> None:
     """With its checkpoints gone the pipeline makes a new generation, of the same ids and rows."""
     generation = world.manifest().current
     for checkpoint in (world.data_dir / "generations").rglob("metadata"):

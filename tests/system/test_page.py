@@ -15,10 +15,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.testing.ports import free_port
-from evergrid.testing.proxy import FaultProxy
-from evergrid.testing.viewer import View
-from evergrid.testing.world import World
+from evergrid.testing.fault_proxy import FaultProxy
+from evergrid.testing.free_ports import free_port
+from evergrid.testing.installation import Installation
+from evergrid.testing.reference_viewer import WindowOptions
 from tests.browser.reader import NUMBER, TableReader, wait_for
 from tests.browser.visitor import AWAY, Guest, open_browser
 from tests.system.conftest import PATIENCE, two_sources
@@ -44,7 +44,7 @@ def stage(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> I
             "joins": {"final": {"table": "final_ui", "left": "users", "right": "accounts"}},
             "gateway": gateway_section(port, way.port, linger="1s"),
         }
-        world = World(tmp_path_factory.mktemp("page"), broker.connection(), config)
+        world = Installation(tmp_path_factory.mktemp("page"), broker.connection(), config)
         world.make_topics(partitions=2)
         with GatewayProcess(world, port) as gateway:
             pipeline = world.start_live()
@@ -80,7 +80,7 @@ def visit(stage: Stage, browser: Browser) -> Iterator[Visit]:
     assert [problem for guest in guests for problem in guest.unforeseen()] == []
 
 
-def is_right(stage: Stage, table: TableReader, view: View) -> None:
+def is_right(stage: Stage, table: TableReader, view: WindowOptions) -> None:
     """Return when the lines in view are those of the oracle, cell by cell."""
     wanted = stage.painted(table.name, {**view, "limit": 300})
 

@@ -15,7 +15,7 @@ import pytest
 import evergrid
 from evergrid.broker import jars
 from evergrid.broker.listeners import Listener
-from evergrid.broker.rights import Kind, Operation, Right, grant, revoke
+from evergrid.broker.rights import Operation, ResourceKind, Right, grant, revoke
 from evergrid.broker.secret_files import write_secret
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.codec import Row
@@ -24,17 +24,17 @@ from evergrid.config import load
 from evergrid.config.sasl import Mechanism, login
 from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
-from evergrid.model.source import Edge
+from evergrid.model.source import TopicEnd
 from evergrid.pipeline.session import end_session, open_session
-from evergrid.pipeline.sources import kafka_options, message_history
+from evergrid.pipeline.source_frames import kafka_options, message_history
 from evergrid.process.java import java_home
 from evergrid.protocol.messages import Live
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.free_ports import free_port
+from evergrid.testing.installation import SHORT_LIVED
 from evergrid.testing.pauses import Pauses
-from evergrid.testing.ports import free_port
-from evergrid.testing.processes import EvergridProcess
-from evergrid.testing.tables import wait_for
-from evergrid.testing.viewer import Audience, Viewer
-from evergrid.testing.world import SHORT_LIVED
+from evergrid.testing.reference_viewer import Viewer, ViewerGroup
 from tests.system.canary import Canary, lines
 from tests.system.conftest import PATIENCE
 from tests.system.gateways import GatewayProcess
@@ -79,7 +79,7 @@ def whole(
         telling(stage.world),
         stage.world.start_live() as pipeline,
         gateway,
-        Audience(gateway.address, gateway.secret, EAGER) as audience,
+        ViewerGroup(gateway.address, gateway.secret, EAGER) as audience,
     ):
         viewer = audience.add(TABLE, limit=5000)
         stage.wait_until_shown(viewer)
@@ -105,7 +105,7 @@ def test_sparks_client_reads_and_writes_by_every_way(house: SecuredBroker, tmp_p
                 [(topic, "k", "v")], "topic string, key string, value string"
             )
             changes.write.format("kafka").options(**kafka_options(connection)).save()
-            ends = topics.offsets(house.administration(), topic, Edge.LATEST)
+            ends = topics.offsets(house.administration(), topic, TopicEnd.LATEST)
             rows = message_history(spark, connection, topic, {0: 0}, ends).collect()
             assert [bytes(row["value"]) for row in rows] == [b"v"], listener
     finally:
@@ -288,7 +288,7 @@ def canary_stage(house: SecuredBroker, tmp_path: Path, ui: int) -> SecuredWorld:
         FEEDER,
         (
             Right(stage.needs.control, (op.READ, op.WRITE, op.CREATE, op.DESCRIBE)),
-            Right("evergrid", (op.DESCRIBE,), kind=Kind.GROUP),
+            Right("evergrid", (op.DESCRIBE,), kind=ResourceKind.GROUP),
         ),
     )
     return stage

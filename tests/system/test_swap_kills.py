@@ -14,11 +14,11 @@ from evergrid.client import Patience
 from evergrid.kafka import topics
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import State
-from evergrid.testing.ports import free_port
-from evergrid.testing.processes import EvergridProcess
-from evergrid.testing.tables import wait_for
-from evergrid.testing.viewer import Audience
-from evergrid.testing.world import World
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.evergrid_process import EvergridProcess
+from evergrid.testing.free_ports import free_port
+from evergrid.testing.installation import Installation
+from evergrid.testing.reference_viewer import ViewerGroup
 from tests.system.conftest import PATIENCE, MakeWorld
 from tests.system.gateways import GatewayProcess
 from tests.system.judging import Judge
@@ -34,7 +34,7 @@ PREFIX = "eg-kills"
 class Scene:
     """All parts, each of which can be killed and is started again."""
 
-    def __init__(self, world: World, broker: EmbeddedBroker, name: str, port: int) -> None:
+    def __init__(self, world: Installation, broker: EmbeddedBroker, name: str, port: int) -> None:
         print(f"seed {SEED}")
         self.world = world
         self.judge = Judge(world)
@@ -55,7 +55,7 @@ class Scene:
             parts.callback(self._stop)
             self.operator.applied(1)
             address, secret = self.gateway.address, self.gateway.secret
-            audience = parts.enter_context(Audience(address, secret, EAGER))
+            audience = parts.enter_context(ViewerGroup(address, secret, EAGER))
             watch = Watch([audience])
             watch.wait_until_right(self.judge)
             yield watch
@@ -136,7 +136,7 @@ def swap_and_kill(
     return met
 
 
-def has_no_orphans(world: World) -> None:
+def has_no_orphans(world: Installation) -> None:
     """Every changelog on the broker belongs to a generation of the manifest."""
 
     def unknown() -> list[str]:

@@ -15,11 +15,11 @@ import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.client import Live, LiveWindow, Patience
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.fault_proxy import Direction, FaultProxy
+from evergrid.testing.free_ports import free_port
 from evergrid.testing.pauses import Pauses
-from evergrid.testing.ports import free_port
-from evergrid.testing.proxy import FaultProxy, Way
-from evergrid.testing.tables import wait_for
-from evergrid.testing.viewer import Audience, View, Viewer, never_blank
+from evergrid.testing.reference_viewer import Viewer, ViewerGroup, WindowOptions, never_blank
 from tests.gateway.caller import TEXT, frame
 from tests.system.conftest import PATIENCE, MakeWorld
 from tests.system.crowd import Crowd
@@ -31,7 +31,7 @@ JUDGES = (never_blank, never_younger)
 EAGER = Patience(first_wait=0.1, longest_wait=1.0)
 
 # Four views: the first and the last are two windows of one.
-VIEWS: list[View] = [
+VIEWS: list[WindowOptions] = [
     {"limit": 20},
     {"order": "-age,name", "limit": 20},
     {"where": {"column": "age", "op": "greater", "value": 1}, "offset": -10, "limit": 10},
@@ -101,7 +101,7 @@ def test_500_viewers_of_a_few_views(make_world: MakeWorld, port: int) -> None:
             states = all_right(stage, crowds)
             held = {"subscribers": 500.0, "views": DIFFERENT_VIEWS, "windows": len(VIEWS)}
             gateway.wait_for_metrics(PATIENCE, connections=500, **held)
-            with Audience(gateway.address, gateway.secret) as audience:
+            with ViewerGroup(gateway.address, gateway.secret) as audience:
                 probe = audience.add(TABLE, JUDGES, **VIEWS[0])
                 change_often(stage, probe, 20)
                 audience.check()
@@ -184,16 +184,16 @@ def shown_out(gateway: GatewayProcess) -> int:
 
 def test_50_who_read_slowly_or_not_at_all_among_300(make_world: MakeWorld, port: int) -> None:
     with FaultProxy(port) as thin, staged(make_world, port, thin.port) as (stage, gateway):
-        thin.limit(100_000, Way.DOWN)
+        thin.limit(100_000, Direction.DOWN)
         with (
             Pauses() as pauses,
             Crowd(gateway.address, gateway.secret, VIEWS, 250) as healthy,
-            Audience(thin.address, gateway.secret) as slow,
-            Audience(gateway.address, gateway.secret) as fast,
+            ViewerGroup(thin.address, gateway.secret) as slow,
+            ViewerGroup(gateway.address, gateway.secret) as fast,
         ):
             all_right(stage, [healthy])
             probe = fast.add(TABLE, JUDGES, **VIEWS[0])
-            large: View = {"limit": PEOPLE}
+            large: WindowOptions = {"limit": PEOPLE}
             for _ in range(25):
                 slow.add(TABLE, JUDGES, **large)
             deaf = [Deaf(gateway, port, hearts=number % 2 == 0) for number in range(25)]
@@ -219,12 +219,15 @@ def test_50_who_read_slowly_or_not_at_all_among_300(make_world: MakeWorld, port:
 
 def test_half_open_connections_are_noticed_at_both_ends(make_world: MakeWorld, port: int) -> None:
     with ExitStack() as stack:
-        ways = {way: stack.enter_context(FaultProxy(port)) for way in (Way.UP, Way.DOWN, Way.BOTH)}
+        ways = {
+            way: stack.enter_context(FaultProxy(port))
+            for way in (Direction.UP, Direction.DOWN, Direction.BOTH)
+        }
         others = [proxy.port for proxy in ways.values()]
         stage, gateway = stack.enter_context(staged(make_world, port, *others))
         viewers: list[Viewer] = []
         for proxy in ways.values():
-            audience = stack.enter_context(Audience(proxy.address, gateway.secret, EAGER))
+            audience = stack.enter_context(ViewerGroup(proxy.address, gateway.secret, EAGER))
             viewers.append(audience.add(TABLE, JUDGES, **VIEWS[0]))
         for viewer in viewers:
             viewer.wait_for(lambda window: stage.shows(window, VIEWS[0]), PATIENCE)
@@ -268,19 +271,19 @@ def refuse_for_a_while(way: FaultProxy) -> None:
 FAULTS: dict[str, tuple[Fault, bool]] = {
     "ended": (lambda way: way.cut(), False),
     "broken off": (lambda way: way.reset(), False),
-    "ended within a frame": (lambda way: way.break_after(700, Way.DOWN, reset=False), False),
-    "broken off within a frame": (lambda way: way.break_after(2000, Way.DOWN), False),
-    "within the request": (after_a_reset(lambda way: way.break_after(100, Way.UP)), False),
-    "within the login": (after_a_reset(lambda way: way.break_after(400, Way.UP)), False),
-    "within the answer": (after_a_reset(lambda way: way.break_after(60, Way.DOWN)), False),
-    "within the welcome": (after_a_reset(lambda way: way.break_after(900, Way.DOWN)), False),
+    "ended within a frame": (lambda way: way.break_after(700, Direction.DOWN, reset=False), False),
+    "broken off within a frame": (lambda way: way.break_after(2000, Direction.DOWN), False),
+    "within the request": (after_a_reset(lambda way: way.break_after(100, Direction.UP)), False),
+    "within the login": (after_a_reset(lambda way: way.break_after(400, Direction.UP)), False),
+    "within the answer": (after_a_reset(lambda way: way.break_after(60, Direction.DOWN)), False),
+    "within the welcome": (after_a_reset(lambda way: way.break_after(900, Direction.DOWN)), False),
     "nobody there": (refuse_for_a_while, False),
     "held for a moment": (lambda way: way.hold(), True),
-    "held for a moment upwards": (lambda way: way.hold(Way.UP), True),
+    "held for a moment upwards": (lambda way: way.hold(Direction.UP), True),
     "slow both ways": (lambda way: way.delay(0.3), False),
-    "slow login": (after_a_reset(lambda way: way.delay(0.7, Way.UP)), False),
-    "thin downwards": (lambda way: way.limit(20_000, Way.DOWN), False),
-    "thin upwards at login": (after_a_reset(lambda way: way.limit(800, Way.UP)), False),
+    "slow login": (after_a_reset(lambda way: way.delay(0.7, Direction.UP)), False),
+    "thin downwards": (lambda way: way.limit(20_000, Direction.DOWN), False),
+    "thin upwards at login": (after_a_reset(lambda way: way.limit(800, Direction.UP)), False),
 }
 
 
@@ -288,7 +291,7 @@ def test_after_every_network_fault_the_windows_are_right(make_world: MakeWorld, 
     with ExitStack() as stack:
         way = stack.enter_context(FaultProxy(port))
         stage, gateway = stack.enter_context(staged(make_world, port, way.port))
-        with Audience(way.address, gateway.secret, EAGER) as audience:
+        with ViewerGroup(way.address, gateway.secret, EAGER) as audience:
             viewers = [audience.add(TABLE, JUDGES, **view) for view in VIEWS[:2]]
             for name, (fault, lasts) in FAULTS.items():
                 fault(way)
@@ -316,7 +319,7 @@ def test_a_gateway_before_its_pipeline_and_without_its_broker(
     with GatewayProcess(world, port) as gateway:
         nothing_yet = (503, "There are no tables yet: waiting for a pipeline.")
         wait_for(gateway.readiness, lambda ready: ready == nothing_yet, PATIENCE)
-        with Audience(gateway.address, gateway.secret, EAGER) as audience:
+        with ViewerGroup(gateway.address, gateway.secret, EAGER) as audience:
             viewers = [audience.add(TABLE, JUDGES, **view) for view in VIEWS]
             viewer = viewers[0]
             for one in viewers:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from evergrid.testing.cases import CASES
-from evergrid.testing.hostile import hostile
+from evergrid.testing.hostile_messages import hostile
 from evergrid.testing.oracle import LimitsSpec, from_config
 from evergrid.testing.oracle.plain import parse_plain
 from evergrid.testing.oracle.strict import Broken, depth, parse

@@ -11,7 +11,7 @@ import pytest
 
 from evergrid.testing import oracle
 from evergrid.testing.oracle import JoinType
-from evergrid.testing.scripted import Send, delivered
+from evergrid.testing.random_cases import Send, delivered
 from evergrid.testing.traffic import Stream, Traffic
 
 FIELDS = {"userId": "text", "orderId": "text", "at": "timestamp(us)", "flag": "boolean"}

@@ -10,9 +10,9 @@ from typing import cast
 import numpy as np
 import pytest
 
-from evergrid.model.types import Kind
-from evergrid.store.table import TableStore
-from evergrid.testing.naive import NaiveTable, Row, Value
+from evergrid.model.field_types import ColumnKind
+from evergrid.store.table_store import TableStore
+from evergrid.testing.naive_table import NaiveTable, Row, Value
 from evergrid.views.predicate import (
     MAX_CONDITIONS,
     MAX_NESTING,
@@ -20,8 +20,8 @@ from evergrid.views.predicate import (
     filter_predicate,
     search_predicate,
 )
-from evergrid.views.query import Fault, Filter, Op, Query, QueryError, Scalar
 from evergrid.views.view import View
+from evergrid.views.view_query import Fault, Filter, Op, Query, QueryError, Scalar
 from tests.store import making
 
 SEED = 20_261_116
@@ -66,7 +66,7 @@ def conditions(rng: random.Random, name: str, op: Op) -> Iterator[Filter]:
             yield Filter(name, op, exact)
 
 
-_AS_TEXT = (Kind.TEXT, Kind.INTEGER, Kind.DECIMAL)
+_AS_TEXT = (ColumnKind.TEXT, ColumnKind.INTEGER, ColumnKind.DECIMAL)
 CASES = [
     pytest.param(name, op, id=f"{name}-{op.value}")
     for name in POOLS

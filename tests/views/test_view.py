@@ -7,10 +7,10 @@ import random
 import pytest
 
 from evergrid.model.table import Retention, Table
-from evergrid.store.table import Applied, TableStore
-from evergrid.testing.naive import NaiveTable
-from evergrid.views.query import Query
+from evergrid.store.table_store import ApplyResult, TableStore
+from evergrid.testing.naive_table import NaiveTable
 from evergrid.views.view import View
+from evergrid.views.view_query import Query
 from tests.store import making
 
 SEED = 20_261_116
@@ -62,7 +62,7 @@ class Sequence:
             self.follow(self.store.expire(self.now))
             self.model.expire(self.now)
 
-    def follow(self, applied: Applied) -> None:
+    def follow(self, applied: ApplyResult) -> None:
         changed = self.store.rows(applied.changed)
         for _, view in self.views:
             view.update(changed, applied.removed)

@@ -28,7 +28,7 @@ _ANY_HOST = "*"
 _Acl = TypeVar("_Acl", AclBinding, AclBindingFilter)
 
 
-class Kind(enum.Enum):
+class ResourceKind(enum.Enum):
     """What a right is about."""
 
     TOPIC = "topic"
@@ -51,12 +51,12 @@ class Right(msgspec.Struct, frozen=True):
     name: str
     operations: tuple[Operation, ...]
     prefixed: bool = False
-    kind: Kind = Kind.TOPIC
+    kind: ResourceKind = ResourceKind.TOPIC
 
 
 # Nothing is committed to a group: Evergrid keeps its own positions. But a consumer of librdkafka
 # asks for the coordinator of its group all the same, and stops when that is refused.
-_GROUP = Right("evergrid", (Operation.DESCRIBE,), kind=Kind.GROUP)
+_GROUP = Right("evergrid", (Operation.DESCRIBE,), kind=ResourceKind.GROUP)
 
 
 class RequiredRights(msgspec.Struct, frozen=True):
@@ -91,7 +91,7 @@ class RequiredRights(msgspec.Struct, frozen=True):
 
     def whole(self) -> tuple[Right, ...]:
         """Both, for one user that runs everything."""
-        found: dict[tuple[str, bool, Kind], dict[Operation, None]] = {}
+        found: dict[tuple[str, bool, ResourceKind], dict[Operation, None]] = {}
         for right in (*self.pipeline(), *self.gateway()):
             operations = found.setdefault((right.name, right.prefixed, right.kind), {})
             operations |= dict.fromkeys(right.operations)

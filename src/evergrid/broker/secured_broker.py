@@ -21,11 +21,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from evergrid.broker import broker_admin, kafka_section
+from evergrid.broker import broker_admin
+from evergrid.broker import listener_config
 from evergrid.broker.certificate_authority import CertificateAuthority, IssuedCertificate, make_key
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.broker.jars import Jars
-from evergrid.broker.kafka_section import Credentials, KafkaSection
+from evergrid.broker.listener_config import Credentials, KafkaSection
 from evergrid.broker.listeners import Account, Listener, Security
 from evergrid.broker.loopback_ports import choose_ports
 from evergrid.broker.secret_files import write_secret
@@ -115,7 +116,7 @@ class SecuredBroker:
 
     def section(self, listener: Listener, name: str = "evergrid") -> KafkaSection:
         """The `kafka` section of a configuration for the account `name`, without secrets."""
-        return kafka_section.kafka_section(
+        return listener_config.kafka_section(
             listener, self.broker.address(listener.name), self._credentials(name)
         )
 

@@ -11,17 +11,17 @@ import pyarrow.json
 
 from evergrid.changelog.codec import decode
 from evergrid.model.errors import BrokenPromise
+from evergrid.model.field_types import ColumnKind, FieldType
 from evergrid.model.table import Table
-from evergrid.model.types import FieldType, Kind
 
 # The types in the JSON: times are microseconds, decimals are text.
 _JSON_TYPES = {
-    Kind.TEXT: pa.string(),
-    Kind.INTEGER: pa.int64(),
-    Kind.FLOAT: pa.float64(),
-    Kind.DECIMAL: pa.string(),
-    Kind.BOOLEAN: pa.bool_(),
-    Kind.TIMESTAMP: pa.int64(),
+    ColumnKind.TEXT: pa.string(),
+    ColumnKind.INTEGER: pa.int64(),
+    ColumnKind.FLOAT: pa.float64(),
+    ColumnKind.DECIMAL: pa.string(),
+    ColumnKind.BOOLEAN: pa.bool_(),
+    ColumnKind.TIMESTAMP: pa.int64(),
 }
 
 
@@ -98,6 +98,6 @@ def _any_infinite(numbers: pa.Array) -> bool:
 
 
 def _typed(array: pa.Array, field: FieldType) -> pa.Array:
-    if field.kind is Kind.DECIMAL:
+    if field.kind is ColumnKind.DECIMAL:
         return array.cast(pa.decimal128(field.precision, field.scale))
     return array

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 
 from evergrid.config.settings import Settings
-from evergrid.config.values import TOPIC
-from evergrid.model.control import Request, topic_words, type_words
+from evergrid.config.value_types import TOPIC
+from evergrid.model.control_request import Request, topic_words, type_words
 from evergrid.model.errors import DataError
 from evergrid.model.join import JoinType
 from evergrid.model.printable import printable

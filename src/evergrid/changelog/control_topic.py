@@ -12,8 +12,8 @@ from evergrid.changelog.manifest import Manifest
 from evergrid.config.settings import Settings
 from evergrid.kafka import clients, topics
 from evergrid.kafka.cluster_probe import reach
-from evergrid.kafka.sending import Sender, Sent
-from evergrid.model.control import Request
+from evergrid.kafka.message_sender import Sender, SentPosition
+from evergrid.model.control_request import Request
 from evergrid.model.errors import BrokenPromise
 
 _REACH_SECONDS = 3.0
@@ -39,7 +39,7 @@ class ControlTopic:
         """The request in a message; DataError with the reason if it is invalid."""
         return read_request(value, running_settings(self._settings, manifest))
 
-    def send(self, value: bytes, by: str, manifest: Manifest) -> Sent:
+    def send(self, value: bytes, by: str, manifest: Manifest) -> SentPosition:
         """Send the message; returns its position. LinkError within seconds if Kafka fails.
 
         1. Connect to the broker first, so that an outage or a wrong password is reported soon.
@@ -51,7 +51,7 @@ class ControlTopic:
         topic = self.name(manifest)
         if topic not in reach(connection, _REACH_SECONDS).topics:
             topics.create(connection, [control_spec(topic, self._settings.internal_topics)])
-        sent: list[Sent | None] = []
+        sent: list[SentPosition | None] = []
         sender = Sender(connection, **_PRODUCER)
         sender.send(topic, value, headers={BY_HEADER: by}, sent=sent)
         sender.flush(_FLUSH_SECONDS)

@@ -22,7 +22,7 @@ from evergrid.kafka.client_renewal import ClientRenewal
 from evergrid.kafka.cluster_probe import ClusterProbe
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import State, TableTopic
-from evergrid.model.source import Edge
+from evergrid.model.source import TopicEnd
 from evergrid.model.table import Table
 
 _SILENT_SECONDS = 2.0
@@ -59,7 +59,7 @@ class Arrivals(msgspec.Struct, frozen=True):
     records: Sequence[Record]
 
 
-class Reached(msgspec.Struct, frozen=True):
+class LoadProgress(msgspec.Struct, frozen=True):
     """How many of the changes were read that existed when reading began or it became ready."""
 
     done: int
@@ -70,12 +70,12 @@ class Reached(msgspec.Struct, frozen=True):
         return self.done >= self.total
 
 
-class News(msgspec.Struct, frozen=True):
+class FeedUpdate(msgspec.Struct, frozen=True):
     """The result of one read. `down` says why nothing can be read now; empty if all is well."""
 
     arrivals: Sequence[Arrivals]
     followed: Sequence[Followed]
-    reached: Mapping[Key, Reached]
+    reached: Mapping[Key, LoadProgress]
     manifest: Manifest
     down: str
 
@@ -102,7 +102,7 @@ class Feed:
         self._manifest = Manifest()
         self._complete: int | None = None  # the last current generation that was read completely
 
-    def read(self, seconds: float) -> News:
+    def read(self, seconds: float) -> FeedUpdate:
         """New records, waiting about `seconds` for the first; an outage is reported in `down`."""
         arrivals: list[Arrivals] = []
         try:
@@ -121,7 +121,7 @@ class Feed:
             time.sleep(min(seconds, _RETRY_SECONDS))
         followed = tuple(self._followed.values())
         reached = {one.key: self._reached(one.key) for one in followed}
-        return News(arrivals, followed, reached, self._manifest, self._down)
+        return FeedUpdate(arrivals, followed, reached, self._manifest, self._down)
 
     def close(self) -> None:
         if self._reader is not None:
@@ -149,16 +149,16 @@ class Feed:
             self._followed.clear()
             return False
         # Before reading, so that what is written meanwhile is applied twice rather than never.
-        self._next[name] = topics.offsets(self._connection, name, Edge.LATEST)
+        self._next[name] = topics.offsets(self._connection, name, TopicEnd.LATEST)
         self._manifest = fold(Manifest(), read_to_end(self._connection, name))
         self._move()
         self._down, self._failed_probes = "", 0
         return True
 
-    def _reached(self, key: Key) -> Reached:
+    def _reached(self, key: Key) -> LoadProgress:
         goals, place = self._goals[key], self._next[key.topic]
         done = sum(min(place.get(p, 0), end) for p, end in goals.items())
-        return Reached(done, sum(goals.values()))
+        return LoadProgress(done, sum(goals.values()))
 
     def _take(self, records: Sequence[Record]) -> tuple[list[Arrivals], list[Record]]:
         """Split records into changes by changelog and manifest records."""
@@ -228,7 +228,7 @@ class Feed:
         """The current end offsets, or those of when it became ready if they are later."""
         goal = self._goals.get(followed.key)
         if goal is None:
-            goal = topics.offsets(self._connection, followed.target.topic, Edge.LATEST)
+            goal = topics.offsets(self._connection, followed.target.topic, TopicEnd.LATEST)
         ready = followed.target.ready_offsets
         return {p: max(goal.get(p, 0), ready.get(p, 0)) for p in {*goal, *ready}}
 

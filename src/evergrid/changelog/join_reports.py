@@ -19,7 +19,7 @@ from evergrid.changelog.internal_topics import reports_topic
 from evergrid.changelog.reader import Record, TopicReader
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics
-from evergrid.model.source import Edge
+from evergrid.model.source import TopicEnd
 from evergrid.process.worker_thread import WorkerThread
 
 _READ_SECONDS = 0.1
@@ -29,7 +29,7 @@ _LOG = logging.getLogger("evergrid.changelog")
 SidePlace = tuple[int, int]  # 0 for the left source or 1 for the right one, and a partition
 
 
-class Seen(msgspec.Struct, frozen=True, array_like=True):
+class PartitionReport(msgspec.Struct, frozen=True, array_like=True):
     """One source partition as one reducer knows it; `sent` is by reducer."""
 
     side: int
@@ -51,7 +51,7 @@ class Report(msgspec.Struct, frozen=True):
     run: str
     batch: int
     reducer: int
-    seen: tuple[Seen, ...]
+    seen: tuple[PartitionReport, ...]
     gaps: Mapping[str, LeftOut] = {}
 
 
@@ -61,7 +61,7 @@ class JoinProgress:
     def __init__(self) -> None:
         self._batch = ("", -1)
         self._over: set[str] = set()
-        self._seen: dict[int, dict[SidePlace, Seen]] = {}
+        self._seen: dict[int, dict[SidePlace, PartitionReport]] = {}
         self._at: dict[int, float] = {}
 
     def add(self, report: Report, at: float) -> None:
@@ -118,7 +118,7 @@ class JoinProgress:
         )
         return self._is_whole(place, last)
 
-    def _is_whole(self, place: SidePlace, one: Seen) -> bool:
+    def _is_whole(self, place: SidePlace, one: PartitionReport) -> bool:
         return all(self._joined_by(reducer, place) >= sent for reducer, sent in enumerate(one.sent))
 
     def _joined_by(self, reducer: int, place: SidePlace) -> int:
@@ -174,7 +174,7 @@ class ReportReader:
             return taken
 
     def _follow(self) -> None:
-        ends = topics.offsets(self._connection, self._topic, Edge.LATEST)
+        ends = topics.offsets(self._connection, self._topic, TopicEnd.LATEST)
         reader = TopicReader(self._connection, {self._topic: ends})
         with contextlib.closing(reader):
             while not self._thread.stopped.is_set():

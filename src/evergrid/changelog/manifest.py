@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evergrid.model.control import Request
+from evergrid.model.control_request import Request
 from evergrid.model.generation import Generation, TableTopic
 from evergrid.model.join import JoinType
 
@@ -37,7 +37,7 @@ class Current(msgspec.Struct, frozen=True):
     generation: int
 
 
-class SystemTables(msgspec.Struct, frozen=True):
+class SystemTableTopics(msgspec.Struct, frozen=True):
     """Tables without generations, by name."""
 
     tables: Mapping[str, TableTopic]
@@ -46,7 +46,7 @@ class SystemTables(msgspec.Struct, frozen=True):
 OLD_SECONDS = 30.0  # tables that were not updated for so long are stale
 
 
-class Behind(msgspec.Struct, frozen=True):
+class TablesBehind(msgspec.Struct, frozen=True):
     """Since when tables are behind, in microseconds since the epoch, and why.
 
     An empty `why`: they are up to date, as far as the pipeline knows. `tables` are the names of
@@ -62,11 +62,11 @@ class Behind(msgspec.Struct, frozen=True):
         return bool(self.why) and (not self.tables or table in self.tables)
 
 
-class Pulse(msgspec.Struct, frozen=True):
+class HeartbeatRecord(msgspec.Struct, frozen=True):
     """The heartbeat that a running pipeline writes every few seconds; `at` in microseconds."""
 
     at: int
-    behind: Behind = Behind()
+    behind: TablesBehind = TablesBehind()
 
 
 class Gap(msgspec.Struct, frozen=True):
@@ -107,7 +107,7 @@ class Choices(msgspec.Struct, frozen=True):
     grace_seconds: int | None = None
 
 
-class Asked(msgspec.Struct, frozen=True):
+class RequestedChanges(msgspec.Struct, frozen=True):
     """What control messages before the offsets `next` have changed, for the topic with this id."""
 
     topic_id: str = ""
@@ -120,7 +120,7 @@ class Asked(msgspec.Struct, frozen=True):
         return Request(self.topics, self.types)
 
 
-class Numbered(msgspec.Struct, frozen=True):
+class LastNumber(msgspec.Struct, frozen=True):
     """The highest number that was used; no number is used twice."""
 
     highest: int
@@ -133,9 +133,9 @@ class Manifest(msgspec.Struct, frozen=True):
     current: int | None = None
     system: Mapping[str, TableTopic] = {}
     pulse: int = 0
-    behind: Behind = Behind()
+    behind: TablesBehind = TablesBehind()
     choices: Choices = Choices()
-    asked: Asked = Asked()
+    asked: RequestedChanges = RequestedChanges()
     highest: int = 0
     gaps: Gaps = Gaps()
 
@@ -163,11 +163,11 @@ def _readable(manifest: Manifest) -> dict[int, tuple[object, ...]]:
 
 _generations = msgspec.json.Decoder(Generation)
 _currents = msgspec.json.Decoder(Current)
-_systems = msgspec.json.Decoder(SystemTables)
-_pulses = msgspec.json.Decoder(Pulse)
+_systems = msgspec.json.Decoder(SystemTableTopics)
+_pulses = msgspec.json.Decoder(HeartbeatRecord)
 _choices = msgspec.json.Decoder(Choices)
-_asked = msgspec.json.Decoder(Asked)
-_numbered = msgspec.json.Decoder(Numbered)
+_asked = msgspec.json.Decoder(RequestedChanges)
+_numbered = msgspec.json.Decoder(LastNumber)
 _gaps = msgspec.json.Decoder(Gaps)
 
 
@@ -184,23 +184,23 @@ def encode_current(number: int) -> tuple[bytes, bytes]:
 
 
 def encode_system(tables: Mapping[str, TableTopic]) -> tuple[bytes, bytes]:
-    return _SYSTEM, msgspec.json.encode(SystemTables(tables))
+    return _SYSTEM, msgspec.json.encode(SystemTableTopics(tables))
 
 
-def encode_pulse(at: int, behind: Behind) -> tuple[bytes, bytes]:
-    return _PULSE, msgspec.json.encode(Pulse(at, behind))
+def encode_pulse(at: int, behind: TablesBehind) -> tuple[bytes, bytes]:
+    return _PULSE, msgspec.json.encode(HeartbeatRecord(at, behind))
 
 
 def encode_choices(choices: Choices) -> tuple[bytes, bytes]:
     return _CHOICES, msgspec.json.encode(choices)
 
 
-def encode_asked(asked: Asked) -> tuple[bytes, bytes]:
+def encode_asked(asked: RequestedChanges) -> tuple[bytes, bytes]:
     return _ASKED, msgspec.json.encode(asked)
 
 
 def encode_numbered(highest: int) -> tuple[bytes, bytes]:
-    return _NUMBERED, msgspec.json.encode(Numbered(highest))
+    return _NUMBERED, msgspec.json.encode(LastNumber(highest))
 
 
 def encode_gaps(gaps: Gaps) -> tuple[bytes, bytes]:

@@ -15,7 +15,7 @@ from evergrid.kafka import clients, topics
 from evergrid.kafka.diagnosis import AccessError, Step, diagnose
 from evergrid.kafka.last_error import ACCESS_DENIED, LastError, is_login_aborted
 from evergrid.model.errors import LinkError
-from evergrid.model.source import Edge
+from evergrid.model.source import TopicEnd
 
 _READ: Mapping[str, clients.Value] = {
     "auto.offset.reset": "earliest",
@@ -149,8 +149,8 @@ _PASSING = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._RES
 
 def read_to_end(connection: Connection, topic: str) -> Iterator[list[Record]]:
     """All current records of a topic, in batches."""
-    ends = topics.offsets(connection, topic, Edge.LATEST)
-    reader = TopicReader(connection, {topic: topics.offsets(connection, topic, Edge.EARLIEST)})
+    ends = topics.offsets(connection, topic, TopicEnd.LATEST)
+    reader = TopicReader(connection, {topic: topics.offsets(connection, topic, TopicEnd.EARLIEST)})
     try:
         yield from read_up_to(reader, topic, ends)
     finally:

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from evergrid.changelog import manifest
 from evergrid.changelog.codec import Row
 from evergrid.changelog.internal_topics import manifest_topic
-from evergrid.changelog.manifest import Asked, Behind, Choices, Gaps
+from evergrid.changelog.manifest import Choices, Gaps, RequestedChanges, TablesBehind
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.client_renewal import ClientRenewal
@@ -90,7 +90,7 @@ class ManifestWriter:
     def system(self, tables: Mapping[str, TableTopic]) -> None:
         self._write(*manifest.encode_system(tables))
 
-    def pulse(self, at: int, behind: Behind) -> None:
+    def pulse(self, at: int, behind: TablesBehind) -> None:
         """The heartbeat of the pipeline; `at` in microseconds since the epoch."""
         self._write(*manifest.encode_pulse(at, behind))
 
@@ -98,7 +98,7 @@ class ManifestWriter:
         """What control messages may ask for."""
         self._write(*manifest.encode_choices(choices))
 
-    def asked(self, asked: Asked) -> None:
+    def asked(self, asked: RequestedChanges) -> None:
         """What control messages have changed so far."""
         self._write(*manifest.encode_asked(asked))
 

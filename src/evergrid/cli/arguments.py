@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TypeVar
 
-from evergrid.config.values import Value
+from evergrid.config.value_types import Value
 
 T = TypeVar("T")
 

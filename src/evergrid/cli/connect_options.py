@@ -148,7 +148,7 @@ def command_line_errors() -> Iterator[None]:
 def _remedy(error: ClientError) -> str:
     from evergrid.client import Denied, Unreachable
     from evergrid.client.connection_errors import NOT_RUNNING
-    from evergrid.protocol.codes import Code
+    from evergrid.protocol.error_codes import Code
 
     if isinstance(error, Unreachable) and error.remedy in ("", NOT_RUNNING):
         return "Start it with `evergrid gateway` or `evergrid run`, or give its address with --url."

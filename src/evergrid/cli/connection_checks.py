@@ -27,10 +27,10 @@ from evergrid.kafka import topics
 from evergrid.kafka.cluster_probe import check_creatable, reach
 from evergrid.kafka.diagnosis import AccessError, Step, access_error, probe_connection
 from evergrid.kafka.identity import identity, where
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicInfo
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
-from evergrid.model.source import Edge, Source
+from evergrid.model.source import Source, TopicEnd
 from evergrid.pipeline.java_client import JavaClient
 
 PYTHON, JAVA = "Python client", "Java client"
@@ -119,7 +119,7 @@ class ConnectionChecks:
                 remedy=f"Create it, correct sources.{source.name}.topic, or set missing_topics: "
                 "wait.",
             )
-        topics.offsets(connection, source.topic, Edge.LATEST)
+        topics.offsets(connection, source.topic, TopicEnd.LATEST)
         seen = f"Source {source.name}: topic {source.topic} {_seen(info)}"
         if self._java is None:
             return seen

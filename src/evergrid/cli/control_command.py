@@ -26,7 +26,7 @@ from evergrid.cli.status_text import (
 from evergrid.cli.terminal import StatusLine
 from evergrid.config.quantities import SECONDS, duration
 from evergrid.config.settings import Settings
-from evergrid.model.control import Verdict
+from evergrid.model.control_request import Verdict
 from evergrid.model.errors import ConfigError, DataError, EvergridError
 
 if TYPE_CHECKING:

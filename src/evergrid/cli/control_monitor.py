@@ -13,7 +13,7 @@ from evergrid.kafka import topics
 from evergrid.kafka.cluster_probe import ClusterProbe, reach
 from evergrid.kafka.identity import where
 from evergrid.model.errors import LinkError
-from evergrid.model.source import Edge
+from evergrid.model.source import TopicEnd
 
 # A pipeline writes a heartbeat every 5 seconds.
 _ALIVE_SECONDS = 20.0
@@ -41,7 +41,7 @@ class ControlMonitor:
         self.verdicts: dict[str, Row] = {}
         self.problem = ""
         reach(self._connection)
-        self._open(Edge.LATEST)
+        self._open(TopicEnd.LATEST)
 
     @property
     def alive(self) -> bool:
@@ -53,13 +53,13 @@ class ControlMonitor:
         try:
             if self._reader is None:
                 time.sleep(seconds)
-                self._open(Edge.EARLIEST)
+                self._open(TopicEnd.EARLIEST)
                 self.problem = ""
                 return
             for record in self._reader.read(seconds):
                 self._take(record)
             self._probe_kafka()
-            self._follow(Edge.EARLIEST)
+            self._follow(TopicEnd.EARLIEST)
         except LinkError as error:
             self.close()
             self.problem = error.sentence()
@@ -86,13 +86,13 @@ class ControlMonitor:
             self._reader.close()
             self._reader = None
 
-    def _open(self, edge: Edge) -> None:
+    def _open(self, edge: TopicEnd) -> None:
         """Start to read, if there is a manifest; unread verdicts from `edge` on."""
         name = self._manifest_topic
         if name not in topics.describe(self._connection, [name]):
             return
         # Before reading, so that what is written meanwhile is applied twice rather than never.
-        self._next[name] = topics.offsets(self._connection, name, Edge.LATEST)
+        self._next[name] = topics.offsets(self._connection, name, TopicEnd.LATEST)
         self.manifest = fold(Manifest(), read_to_end(self._connection, name))
         passed = max(0.0, time.time() - self.manifest.pulse / 1_000_000)
         self._heartbeat_at = time.monotonic() - passed
@@ -100,7 +100,7 @@ class ControlMonitor:
         if self._reader is None:
             self._reader = TopicReader(self._connection, self._next)
 
-    def _follow(self, edge: Edge) -> None:
+    def _follow(self, edge: TopicEnd) -> None:
         """Read the verdicts too, once the manifest names their topic."""
         target = self.manifest.system.get(self._table)
         if target is None or target.topic in self._next:

@@ -13,7 +13,7 @@ from evergrid.client.window_changes import ChangeKind, changes_between
 from evergrid.protocol.frames import ID_COLUMN
 
 
-class Mark(enum.Enum):
+class RowChange(enum.Enum):
     """What happened to a row between the two states."""
 
     NEW = "+"
@@ -35,7 +35,7 @@ class RowDiff(msgspec.Struct, frozen=True):
     """
 
     deleted: tuple[str, ...]
-    marks: tuple[Mark, ...]
+    marks: tuple[RowChange, ...]
     rows: pa.Table
     missed: bool = False
 
@@ -63,7 +63,7 @@ def row_diff(before: NewestRows, after: NewestRows) -> RowDiff:
     removed = (change.id for change in changes if change.kind is ChangeKind.REMOVED)
     floor = _floor(before, new)
     marked = {
-        new[change.id]: Mark.UPDATED if change.kind is ChangeKind.UPDATED else Mark.NEW
+        new[change.id]: RowChange.UPDATED if change.kind is ChangeKind.UPDATED else RowChange.NEW
         for change in changes
         if change.kind is not ChangeKind.REMOVED and new[change.id] >= floor
     }
@@ -89,7 +89,7 @@ def newer_rows(before: NewestRows, after: NewestRows, time: str | None) -> RowDi
 
 
 def all_new(rows: pa.Table) -> RowDiff:
-    return RowDiff((), (Mark.NEW,) * rows.num_rows, rows)
+    return RowDiff((), (RowChange.NEW,) * rows.num_rows, rows)
 
 
 def _floor(before: NewestRows, new: dict[str, int]) -> int:

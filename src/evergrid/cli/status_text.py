@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Sequence
 from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Manifest
 from evergrid.cli.terminal import local_time, table_lines
-from evergrid.model.control import Verdict
+from evergrid.model.control_request import Verdict
 from evergrid.model.generation import Generation, State
 from evergrid.model.join import JoinType
 from evergrid.model.printable import printable

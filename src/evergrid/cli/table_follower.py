@@ -17,7 +17,7 @@ from evergrid.cli.tail_output import TailOutput
 from evergrid.client import Client, ClientError, Live, LiveWindow, Rejected, Windows
 from evergrid.model.printable import printable
 from evergrid.model.table import Role
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 _WAIT_SECONDS = 0.2  # at most until the caller can see that nobody reads the output
 _MIN_INTERVAL_SECONDS = 0.1  # between two comparisons, whose cost grows with the window

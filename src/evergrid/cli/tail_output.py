@@ -11,28 +11,28 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.changelog.codec import Row, Value
-from evergrid.cli.row_diff import Mark, RowDiff
+from evergrid.cli.row_diff import RowChange, RowDiff
 from evergrid.cli.terminal import cell, value_text, warn
 from evergrid.client import LiveWindow
 from evergrid.gateway.http.row_formats import cells
+from evergrid.model.field_types import ColumnKind
 from evergrid.model.printable import printable
 from evergrid.model.table import Column, Role
-from evergrid.model.types import Kind
 from evergrid.protocol.frames import ID_COLUMN
 
 _GAP = "  "
 _MARK_WIDTH = 2
 _WIDTHS = {
-    Kind.TEXT: 8,  # or wider, as the terminal allows
-    Kind.INTEGER: 4,
-    Kind.FLOAT: 8,
-    Kind.DECIMAL: 8,
-    Kind.BOOLEAN: 5,
-    Kind.TIMESTAMP: 12,
+    ColumnKind.TEXT: 8,  # or wider, as the terminal allows
+    ColumnKind.INTEGER: 4,
+    ColumnKind.FLOAT: 8,
+    ColumnKind.DECIMAL: 8,
+    ColumnKind.BOOLEAN: 5,
+    ColumnKind.TIMESTAMP: 12,
 }
 _MAX_TEXT_WIDTH = 24
-_NUMBERS = (Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL)
-_COLORS = {Mark.NEW: "32", Mark.UPDATED: "33", Mark.DELETED: "31"}
+_NUMBERS = (ColumnKind.INTEGER, ColumnKind.FLOAT, ColumnKind.DECIMAL)
+_COLORS = {RowChange.NEW: "32", RowChange.UPDATED: "33", RowChange.DELETED: "31"}
 _BOLD, _DIM = "1", "2"
 _ROLES = (Role.TIME, Role.DATA, Role.TRACE)  # from left to right
 
@@ -57,10 +57,10 @@ class TableLines:
         wanted = [column for role in roles for column in columns if column.role is role]
         self._columns = _fitting(wanted, style.width - _MARK_WIDTH)
         self._hidden = len(wanted) - len(self._columns)
-        texts = sum(column.type.kind is Kind.TEXT for column in self._columns)
+        texts = sum(column.type.kind is ColumnKind.TEXT for column in self._columns)
         spare = style.width - _MARK_WIDTH - _total_width(self._columns)
-        widest = _WIDTHS[Kind.TEXT] + spare // max(1, texts)
-        self._widths = {**_WIDTHS, Kind.TEXT: min(_MAX_TEXT_WIDTH, widest)}
+        widest = _WIDTHS[ColumnKind.TEXT] + spare // max(1, texts)
+        self._widths = {**_WIDTHS, ColumnKind.TEXT: min(_MAX_TEXT_WIDTH, widest)}
 
     def header(self) -> list[str]:
         """The table's name, and the names of its columns."""
@@ -73,14 +73,16 @@ class TableLines:
 
     def lines(self, diff: RowDiff, today: datetime.date) -> list[str]:
         """One line per change."""
-        deleted = [self._line(Mark.DELETED, f"row {printable(i)} deleted") for i in diff.deleted]
+        deleted = [
+            self._line(RowChange.DELETED, f"row {printable(i)} deleted") for i in diff.deleted
+        ]
         rows = _rows(diff.rows, _with_numeric_times)
         return deleted + [
             self._line(mark, _GAP.join(self._cell(row, column, today) for column in self._columns))
             for mark, (_, row) in zip(diff.marks, rows, strict=True)
         ]
 
-    def _line(self, mark: Mark, text: str) -> str:
+    def _line(self, mark: RowChange, text: str) -> str:
         return f"{self._styled(_COLORS[mark], mark.value)} {text}".rstrip()
 
     def _cell(self, row: Row, column: Column, today: datetime.date) -> str:
@@ -88,7 +90,7 @@ class TableLines:
         text = self._padded(value_text(value, kind, today), kind)
         return self._styled(_DIM, text) if value is None or column.role is Role.TIME else text
 
-    def _padded(self, text: str, kind: Kind) -> str:
+    def _padded(self, text: str, kind: ColumnKind) -> str:
         width = self._widths[kind]
         # A number that was cut would be another number.
         is_number = kind in _NUMBERS

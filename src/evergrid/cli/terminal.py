@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 
 from evergrid.changelog.codec import Value
+from evergrid.model.field_types import ColumnKind
 from evergrid.model.printable import printable
-from evergrid.model.types import Kind
 
 NULL = "–"
 _ELLIPSIS = "…"
@@ -20,11 +20,11 @@ _NO_LIMIT = 100_000  # cells; lines of a table are as long as their content
 _MAX_CHARACTERS = 400  # of one value; no terminal shows more
 
 
-def value_text(value: Value, kind: Kind, today: datetime.date) -> str:
+def value_text(value: Value, kind: ColumnKind, today: datetime.date) -> str:
     """One value on one line; times in at most 12 characters."""
     if value is None:
         return NULL
-    if kind is Kind.TIMESTAMP and isinstance(value, int):
+    if kind is ColumnKind.TIMESTAMP and isinstance(value, int):
         return short_time(value, today)
     if isinstance(value, bool):
         return "true" if value else "false"

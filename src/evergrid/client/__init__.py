@@ -6,7 +6,7 @@ Start with `evergrid.connect` or `evergrid.connect_async`; see docs/client.md.
 from evergrid.client.async_client import AsyncClient, connect_async
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.blocking_client import Changes, Client, Windows, connect
-from evergrid.client.errors import ClientError, Closed, Denied, Rejected, Unreachable
+from evergrid.client.client_errors import ClientError, Closed, Denied, Rejected, Unreachable
 from evergrid.client.filters import Condition, col
 from evergrid.client.http_client import Asked
 from evergrid.client.live_window import LiveWindow

@@ -11,15 +11,15 @@ import pyarrow as pa
 
 from evergrid.client.address import Address, address
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
+from evergrid.client.client_errors import Closed
 from evergrid.client.context_managers import AsyncClosing
-from evergrid.client.errors import Closed
 from evergrid.client.filters import Columns, Order, Where, query_of
 from evergrid.client.http_client import Asked, HttpClient
 from evergrid.client.live_connection import LiveConnection
 from evergrid.client.table_description import TableDescription
 from evergrid.client.timeouts import Patience
 from evergrid.protocol.messages import DEFAULT_LIMIT
-from evergrid.views.query import Window
+from evergrid.views.view_query import Window
 
 
 class AsyncClient(AsyncClosing):

@@ -15,7 +15,7 @@ from evergrid.client.live_window import LiveWindow
 from evergrid.client.subscription import Subscription
 from evergrid.client.window_changes import Change, changes_between
 from evergrid.protocol.messages import DEFAULT_LIMIT
-from evergrid.views.query import Query, Window
+from evergrid.views.view_query import Query, Window
 
 
 class AsyncWindows(AsyncClosing, AsyncIterator[LiveWindow]):

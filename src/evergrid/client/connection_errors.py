@@ -8,8 +8,8 @@ import ssl
 import aiohttp
 import msgspec
 
-from evergrid.client.errors import ClientError, Denied, Rejected, Unreachable, gateway_error
-from evergrid.protocol.codes import Code
+from evergrid.client.client_errors import ClientError, Denied, Rejected, Unreachable, gateway_error
+from evergrid.protocol.error_codes import Code
 
 
 class _Details(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import cast
 
 import msgspec
 
-from evergrid.views.query import Filter, Nulls, Op, OrderBy, Query, Scalar
+from evergrid.views.view_query import Filter, Nulls, Op, OrderBy, Query, Scalar
 
 Value = str | int | float | bool | Decimal | datetime.datetime | None
 

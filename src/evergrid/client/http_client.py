@@ -11,11 +11,11 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.client.address import Address
+from evergrid.client.client_errors import Unreachable
 from evergrid.client.connection_errors import connection_error, http_error
-from evergrid.client.errors import Unreachable
 from evergrid.client.table_description import TableDescription
 from evergrid.client.timeouts import Patience
-from evergrid.views.query import Nulls, OrderBy, Query
+from evergrid.views.view_query import Nulls, OrderBy, Query
 
 _CHUNK = 1 << 18
 _MAX_ERROR = 1 << 16

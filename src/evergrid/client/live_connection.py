@@ -19,17 +19,17 @@ from socket import SHUT_RDWR
 import aiohttp
 
 from evergrid.client.address import Address
+from evergrid.client.client_errors import ClientError, Rejected, Unreachable, gateway_error
 from evergrid.client.connection_errors import connection_error, http_error
-from evergrid.client.errors import ClientError, Rejected, Unreachable, gateway_error
 from evergrid.client.live_protocol import LiveProtocol
 from evergrid.client.send_queue import RateLimiter
 from evergrid.client.subscription import Subscription
 from evergrid.client.timeouts import Patience
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.process.backoff import Backoff
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import PATH, SUBPROTOCOL
-from evergrid.views.query import Query, Window
+from evergrid.views.view_query import Query, Window
 
 MISSED_HEARTBEATS = 3  # after this many the connection counts as lost
 # After a timer that is so late, for example after suspend, waiting messages are read first.

@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from evergrid.client.errors import Rejected, gateway_error
+from evergrid.client.client_errors import Rejected, gateway_error
 from evergrid.client.live_window import WindowStatus
 from evergrid.client.send_queue import SendQueue
 from evergrid.client.subscription import Subscription
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.protocol import frames, messages
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import (
     MAX_SUB,
     PROTOCOL,
@@ -31,7 +31,7 @@ from evergrid.protocol.messages import (
     State,
     Welcome,
 )
-from evergrid.views.query import Query, Window
+from evergrid.views.view_query import Query, Window
 
 # Before a window that the gateway rejected for now is opened again.
 RETRY_SECONDS = 2.0

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from typing import TypeVar
 
-from evergrid.client.errors import Closed
+from evergrid.client.client_errors import Closed
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from evergrid.client.window_rows import WindowRows, apply_frame
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.protocol.frames import Frame
 from evergrid.protocol.messages import Live, Open, Resume
-from evergrid.views.query import Query, Window
+from evergrid.views.view_query import Query, Window
 
 MAX_FRAME_ERRORS = 3  # in a row, before the window fails
 

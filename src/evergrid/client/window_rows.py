@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from evergrid.model.errors import BrokenPromise
 from evergrid.model.table import Column
-from evergrid.protocol.frames import ID_COLUMN, Frame, Header, Kind
+from evergrid.protocol.frames import ID_COLUMN, Frame, FrameKind, Header
 
 
 class WindowRows(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ def apply_frame(before: WindowRows | None, frame: Frame, *, floor: int = 0) -> W
     header = frame.header
     if header.sequence < floor:
         raise BrokenPromise(f"frame out of order: state {header.sequence} came after state {floor}")
-    if header.kind is Kind.FULL:
+    if header.kind is FrameKind.FULL:
         rows = _read(frame, None)
         return WindowRows(_checked(rows, header), frame.description.columns, header)
     if before is None or before.sequence != header.base:

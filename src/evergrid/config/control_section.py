@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from evergrid.config.declaration import DeclaredKeys, setting, setting_list
 from evergrid.config.quantities import AGE, duration
 from evergrid.config.section import Section
-from evergrid.config.values import TOPIC, TOPIC_PATTERN, whole
+from evergrid.config.value_types import TOPIC, TOPIC_PATTERN, whole
 
 # What follows a topic's name in the names of its later versions.
 _VERSION = "[._-]*"

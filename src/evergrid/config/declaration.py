@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast, dataclass_transform
 
 import msgspec
 
-from evergrid.config.values import Value
+from evergrid.config.value_types import Value
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class Group(_Declaration):
 
 
 @dataclass(frozen=True)
-class Named(_Declaration):
+class NamedSections(_Declaration):
     """A section whose keys are names that the user chooses, each with the same shape below.
 
     `unset` says what holds without it; where it is empty, there must be at least one name.
@@ -93,7 +93,7 @@ class Properties(_Declaration):
     has_secrets: bool = True
 
 
-Shape = Key | Group | Named | Properties
+Shape = Key | Group | NamedSections | Properties
 
 
 def setting(kind: Value[T], purpose: str, default: str | None = None, **more: Any) -> T:
@@ -108,7 +108,7 @@ def setting_list(
     return cast(tuple[T, ...], setting(kind, purpose, default, is_list=True, **more))
 
 
-def subsection(declaration: Group | Named | Properties) -> Any:
+def subsection(declaration: Group | NamedSections | Properties) -> Any:
     """Declare a field as a section."""
     return msgspec.field(default_factory=declaration)
 
@@ -126,13 +126,13 @@ def declared(struct: type[DeclaredKeys]) -> Mapping[str, tuple[str, Shape]]:
         shape = info.default_factory
         if isinstance(shape, Key):
             found[info.name] = shape.name or info.name, shape
-        elif isinstance(shape, Group | Named | Properties):
+        elif isinstance(shape, Group | NamedSections | Properties):
             found[info.name] = info.name, shape
     return found
 
 
 def below(shape: Shape | None, key: str) -> Shape | None:
     """The declaration of `key` in a section; None for one that is not declared."""
-    if isinstance(shape, Named):
+    if isinstance(shape, NamedSections):
         return shape.each
     return shape.keys.get(key) if isinstance(shape, Group) else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from evergrid.config.declaration import Group, Key, Named, Properties, Shape, below
+from evergrid.config.declaration import Group, Key, NamedSections, Properties, Shape, below
 from evergrid.config.problems import KeyPath, Location, Problems, nearest
 from evergrid.config.retention_section import SystemTables
 from evergrid.config.settings import CONFIGURATION
@@ -129,7 +129,7 @@ def _settable(
         yield path, path
     elif isinstance(shape, Properties):
         yield from (((*path, name), (*path, name)) for name in entries)
-    elif isinstance(shape, Named):
+    elif isinstance(shape, NamedSections):
         names = dict.fromkeys((*entries, *(tables if path == _TABLES else ())))
         for name in names:
             yield from _settable(entries.get(name), shape.each, (*path, name), tables)

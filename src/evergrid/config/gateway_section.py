@@ -7,7 +7,7 @@ from pathlib import Path
 from evergrid.config.declaration import DeclaredKeys, Group, setting, setting_list, subsection
 from evergrid.config.quantities import duration, in_seconds, memory, short_duration
 from evergrid.config.section import Section
-from evergrid.config.values import BOOLEAN, FILE_PATH, whole
+from evergrid.config.value_types import BOOLEAN, FILE_PATH, whole
 from evergrid.config.web_addresses import HIGHEST_PORT, HOST, LISTEN, ORIGIN
 
 KEY_FILE = "keys.yaml"

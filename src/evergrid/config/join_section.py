@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evergrid.config.declaration import DeclaredKeys, Group, Key, Named, setting, subsection
+from evergrid.config.declaration import DeclaredKeys, Group, Key, NamedSections, setting, subsection
 from evergrid.config.join_columns import join_columns, named_columns
 from evergrid.config.section import Section, described
 from evergrid.config.source_section import report_float_key
-from evergrid.config.values import (
+from evergrid.config.value_types import (
     JOINED_COLUMN,
     SOURCE,
     TABLE,
@@ -21,9 +21,9 @@ from evergrid.config.values import (
     whole,
 )
 from evergrid.config.yaml_tree import ListNode, MapNode, ScalarNode
+from evergrid.model.field_types import FieldType
 from evergrid.model.join import MOST_PAIRS, History, Join, JoinColumn, JoinType, Side
 from evergrid.model.source import Source
-from evergrid.model.types import FieldType
 
 _HISTORY = whole(1, 1_000_000_000)
 _NO_LIMIT = "no limit: as far back as the table's retention"
@@ -61,7 +61,7 @@ class JoinKeys(DeclaredKeys, frozen=True):
         str(MOST_PAIRS),
     )
     columns: Mapping[str, str] = subsection(
-        Named(
+        NamedSections(
             Key(text_value(bool, "source.field", ""), "the field that a column shows"),
             "the columns of the result as `{shown_name: source.field}` or `[source.field]`",
             "all columns of both sides",

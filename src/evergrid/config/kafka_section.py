@@ -12,7 +12,7 @@ from evergrid.config.declaration import DeclaredKeys, Group, Properties, setting
 from evergrid.config.kafka_security import SecurityKeys, read_security
 from evergrid.config.secrets import LOCATION, SecretReader
 from evergrid.config.section import Section, from_base
-from evergrid.config.values import BOOTSTRAP, PROPERTY
+from evergrid.config.value_types import BOOTSTRAP, PROPERTY
 from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.errors import ConfigError
 

@@ -12,12 +12,19 @@ from collections.abc import Mapping
 
 from evergrid.config import references
 from evergrid.config.connection import ClientProperties
-from evergrid.config.declaration import DeclaredKeys, Key, Named, setting, subsection
+from evergrid.config.declaration import DeclaredKeys, Key, NamedSections, setting, subsection
 from evergrid.config.problems import quoted
 from evergrid.config.sasl import Mechanism, login
 from evergrid.config.secrets import EXTENSIONS, SecretReader, extensions
 from evergrid.config.section import Section, from_base
-from evergrid.config.values import BOOLEAN, FILE, PROPERTY_VALUE, TEXT_VALUE, choice, text_value
+from evergrid.config.value_types import (
+    BOOLEAN,
+    FILE,
+    PROPERTY_VALUE,
+    TEXT_VALUE,
+    choice,
+    text_value,
+)
 from evergrid.model.errors import ConfigError
 
 _PEM = "-----BEGIN"
@@ -62,7 +69,7 @@ class SecurityKeys(DeclaredKeys, frozen=True):
     )
     scope: str | None = setting(TEXT_VALUE, "the scope of the token", unset="none")
     extensions: Mapping[str, str] = subsection(
-        Named(
+        NamedSections(
             Key(PROPERTY_VALUE, "its value", secret=True),
             "what some clusters want to know beside the token",
             "none",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from evergrid.config.values import Value, text_value
+from evergrid.config.value_types import Value, text_value
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 NEVER = "never"

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from evergrid.config.secrets import SecretReader
 from evergrid.config.section import Section
-from evergrid.config.values import Value
+from evergrid.config.value_types import Value
 from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.errors import ConfigError
 

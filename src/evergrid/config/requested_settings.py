@@ -6,7 +6,7 @@ import msgspec
 
 from evergrid.config.join_columns import retyped
 from evergrid.config.settings import Settings
-from evergrid.model.control import Request
+from evergrid.model.control_request import Request
 from evergrid.model.errors import DataError
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from evergrid.config.declaration import DeclaredKeys, Group, Named, setting, subsection
+from evergrid.config.declaration import DeclaredKeys, Group, NamedSections, setting, subsection
 from evergrid.config.problems import quoted, suggestion
 from evergrid.config.quantities import AGE
 from evergrid.config.section import Section
-from evergrid.config.values import TABLE, whole
+from evergrid.config.value_types import TABLE, whole
 from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.table import Retention
 
@@ -60,7 +60,7 @@ class RetentionKeys(DeclaredKeys, frozen=True):
 
     default: DefaultRetention = subsection(Group(DefaultRetention))
     tables: Mapping[str, TableRetention] = subsection(
-        Named(
+        NamedSections(
             Group(TableRetention),
             "what single tables keep instead: `{final_ui: {rows: 5000000}}`",
             "none",

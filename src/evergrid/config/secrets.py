@@ -31,7 +31,7 @@ SECRET_NAMES = (
 )
 
 
-class Revealed(msgspec.Struct, frozen=True):
+class ResolvedValue(msgspec.Struct, frozen=True):
     """A value with its references replaced, and the secrets that are now in it."""
 
     text: str
@@ -49,7 +49,7 @@ class SecretReader:
         self._base = base
         self._last: dict[Path, str] = {}  # what files held that could be read
 
-    def reveal(self, text: str, name: str = "") -> Revealed:
+    def reveal(self, text: str, name: str = "") -> ResolvedValue:
         """`text` with its secrets in place; a ConfigError says which one is not there.
 
         Replaced in one pass, so that a secret which looks like a reference stays itself. In the
@@ -67,7 +67,7 @@ class SecretReader:
             secrets.update((secret, spelled))
             return spelled
 
-        return Revealed(_REFERENCE.sub(replace, text), frozenset(secrets))
+        return ResolvedValue(_REFERENCE.sub(replace, text), frozenset(secrets))
 
     def _secret(self, reference: str) -> str:
         kind, _, name = reference.partition(":")

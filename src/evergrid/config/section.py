@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from evergrid.config.declaration import DeclaredKeys, Group, Key, Properties, declared
 from evergrid.config.problems import KeyPath, Problems, quoted, suggestion
-from evergrid.config.values import PROPERTY_VALUE, Value
+from evergrid.config.value_types import PROPERTY_VALUE, Value
 from evergrid.config.yaml_tree import ListNode, MapNode, Node, ScalarNode
 
 T = TypeVar("T")

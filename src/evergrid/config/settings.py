@@ -21,15 +21,22 @@ from evergrid.config.connection import (
     shown_properties,
 )
 from evergrid.config.control_section import Control
-from evergrid.config.declaration import DeclaredKeys, Group, Named, Properties, setting, subsection
+from evergrid.config.declaration import (
+    DeclaredKeys,
+    Group,
+    NamedSections,
+    Properties,
+    setting,
+    subsection,
+)
 from evergrid.config.gateway_section import Gateway, GatewayLimits, Tls
 from evergrid.config.join_section import JoinKeys
 from evergrid.config.kafka_section import KafkaKeys
 from evergrid.config.quantities import DRIVER_MEMORY, duration
 from evergrid.config.retention_section import RetentionKeys, SystemTables
 from evergrid.config.source_section import SourceKeys
-from evergrid.config.values import DIRECTORY_PATH, MASTER, PREFIX, SETTING, choice, whole
-from evergrid.model.control import topic_words, type_words
+from evergrid.config.value_types import DIRECTORY_PATH, MASTER, PREFIX, SETTING, choice, whole
+from evergrid.model.control_request import topic_words, type_words
 from evergrid.model.join import Join
 from evergrid.model.source import Source
 from evergrid.model.table import (
@@ -139,8 +146,8 @@ class Settings(DeclaredKeys, frozen=True):
     )
     kafka: Kafka = subsection(Group(KafkaKeys, has_secrets=True))
     internal_topics: InternalTopics = subsection(Group(InternalTopics))
-    sources: Mapping[str, Source] = subsection(Named(Group(SourceKeys)))
-    joins: Mapping[str, Join] = subsection(Named(Group(JoinKeys)))
+    sources: Mapping[str, Source] = subsection(NamedSections(Group(SourceKeys)))
+    joins: Mapping[str, Join] = subsection(NamedSections(Group(JoinKeys)))
     system_tables: SystemTables = subsection(Group(SystemTables))
     retention: Mapping[str, Retention] = subsection(Group(RetentionKeys))
     limits: Limits = subsection(Group(Limits))

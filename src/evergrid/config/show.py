@@ -10,7 +10,7 @@ import msgspec
 import yaml
 
 from evergrid.config.connection import ClientProperties, Connection, Kafka
-from evergrid.config.declaration import Group, Key, Named, Shape, declared
+from evergrid.config.declaration import Group, Key, NamedSections, Shape, declared
 from evergrid.config.join_columns import join_columns
 from evergrid.config.join_section import HistoryKeys, JoinKeys
 from evergrid.config.retention_section import DefaultRetention
@@ -51,7 +51,7 @@ def _value(shape: Shape, value: Any) -> Any:
         return (
             [shape.kind.write(item) for item in value] if shape.is_list else shape.kind.write(value)
         )
-    if isinstance(shape, Named):
+    if isinstance(shape, NamedSections):
         return {name: _value(shape.each, below) for name, below in value.items()} or None
     if not isinstance(shape, Group):
         return dict(value)

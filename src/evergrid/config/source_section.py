@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evergrid.config.declaration import DeclaredKeys, Group, Named, setting, subsection
+from evergrid.config.declaration import DeclaredKeys, Group, NamedSections, setting, subsection
 from evergrid.config.problems import quoted
 from evergrid.config.section import Section
-from evergrid.config.values import (
+from evergrid.config.value_types import (
     COLUMN,
     JSON_NAME,
     SOURCE,
@@ -19,8 +19,8 @@ from evergrid.config.values import (
     text_value,
 )
 from evergrid.config.yaml_tree import MapNode, ScalarNode
+from evergrid.model.field_types import ColumnKind, FieldType
 from evergrid.model.source import Field, Source, Start
-from evergrid.model.types import FieldType, Kind
 
 KAFKA_TIME = "kafka"
 
@@ -49,7 +49,7 @@ class SourceKeys(DeclaredKeys, frozen=True):
     )
     start: Start = setting(START, "where reading starts", "earliest")
     fields: Mapping[str, FieldKeys] = subsection(
-        Named(
+        NamedSections(
             Group(FieldKeys, short="type"),
             "the columns, at least one (`{type: integer, from: user-age}` reads another JSON name)",
         )
@@ -124,7 +124,7 @@ def _read_key(section: Section, fields: Mapping[str, Field | None]) -> str:
 
 def report_float_key(section: Section, key: str, field: Field | None) -> None:
     """Refuse floats as keys: 0.1 + 0.2 would not find 0.3."""
-    if field and field.type.kind is Kind.FLOAT:
+    if field and field.type.kind is ColumnKind.FLOAT:
         section.report(
             f"found '{field.name}', a float, whose values are not exact enough to be equal",
             "Make the field decimal or text.",
@@ -136,7 +136,7 @@ def _read_time(section: Section, fields: Mapping[str, Field | None]) -> str:
     if not fields:  # said already
         return ""
     # A field with a problem of its own may well be meant as a timestamp.
-    usable = [n for n, f in fields.items() if f is None or f.type.kind is Kind.TIMESTAMP]
+    usable = [n for n, f in fields.items() if f is None or f.type.kind is ColumnKind.TIMESTAMP]
     if isinstance(node := section.node("time"), ScalarNode) and node.text == KAFKA_TIME:
         return ""
     return section.value("time", one_of(usable, "kafka or a timestamp field:"), "")

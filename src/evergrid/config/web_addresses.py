@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from evergrid.config.values import Value
+from evergrid.config.value_types import Value
 
 HIGHEST_PORT = 65535
 DEFAULT_PORTS = {"http": 80, "https": 443}

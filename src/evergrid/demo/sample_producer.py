@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from evergrid.config.settings import Connection
 from evergrid.demo.sample_events import events
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 
 _RETRY_SECONDS = 1.0
 

@@ -35,7 +35,7 @@ from evergrid.kafka.diagnosis import AccessError, Step
 from evergrid.kafka.identity import identity, where
 from evergrid.kafka.last_error import LastError
 from evergrid.model.errors import LinkError
-from evergrid.model.source import At, Edge, Start
+from evergrid.model.source import Start, StartTime, TopicEnd
 
 Place = tuple[str, int]  # a topic and a partition
 
@@ -155,10 +155,10 @@ def offsets(connection: Connection, topic: str, at: Start) -> dict[int, int]:
     """
     admin = _TopicAdmin(connection)
     (info,) = admin.existing([topic])
-    if at is Edge.EARLIEST:
+    if at is TopicEnd.EARLIEST:
         return admin.offsets(info, _EARLIEST)
     ends = admin.offsets(info, _LATEST)
-    if not isinstance(at, At):
+    if not isinstance(at, StartTime):
         return ends
     # Kafka counts in milliseconds: rounding down would let in a message before the time.
     found = admin.offsets(info, OffsetSpec.for_timestamp(math.ceil(at.time.timestamp() * 1000)))

@@ -7,7 +7,7 @@ import enum
 
 import msgspec
 
-from evergrid.model.types import FieldType
+from evergrid.model.field_types import FieldType
 
 
 class Field(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -22,20 +22,20 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.json_name or self.name
 
 
-class Edge(enum.Enum):
+class TopicEnd(enum.Enum):
     """The two ends of a topic that a source can start from."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
 
 
-class At(msgspec.Struct, frozen=True):
+class StartTime(msgspec.Struct, frozen=True):
     """A moment that a source can start from."""
 
     time: datetime.datetime
 
 
-Start = Edge | At
+Start = TopicEnd | StartTime
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class Source(msgspec.Struct, frozen=True):
     fields: tuple[Field, ...]
     key: str
     time_field: str = ""
-    start: Start = Edge.EARLIEST
+    start: Start = TopicEnd.EARLIEST
 
     def field(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)

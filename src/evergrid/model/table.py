@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from evergrid.model.field_types import INTEGER, TEXT, TIMESTAMP, FieldType
 from evergrid.model.join import Join, JoinType, Side
 from evergrid.model.source import Source
-from evergrid.model.types import INTEGER, TEXT, TIMESTAMP, FieldType
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

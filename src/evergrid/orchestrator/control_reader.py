@@ -10,7 +10,7 @@ import msgspec
 
 from evergrid.changelog.control_message import BY_HEADER
 from evergrid.changelog.internal_topics import control_spec
-from evergrid.changelog.manifest import Asked
+from evergrid.changelog.manifest import RequestedChanges
 from evergrid.changelog.reader import Record, TopicReader, read_up_to
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
@@ -18,7 +18,7 @@ from evergrid.kafka.client_renewal import ClientRenewal
 from evergrid.kafka.cluster_probe import reach
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
-from evergrid.model.source import Edge
+from evergrid.model.source import TopicEnd
 
 _LOOK_SECONDS = 10.0
 _REACH_SECONDS = 5.0
@@ -54,7 +54,7 @@ class ControlReader:
         self.topic_id = ""
         self.has_read = False  # all that was there, once
 
-    def open(self, asked: Asked) -> list[ControlMessage]:
+    def open(self, asked: RequestedChanges) -> list[ControlMessage]:
         """What is there beyond what was acted on before: of one partition in its order, whatever
         its senders' clocks say; of several by time."""
         try:
@@ -62,8 +62,8 @@ class ControlReader:
             # time: without what it has, something else would be begun.
             reach(self._connection, _REACH_SECONDS if self._trouble else None)
             info = self._topic()
-            starts = topics.offsets(self._connection, self._name, Edge.EARLIEST)
-            ends = topics.offsets(self._connection, self._name, Edge.LATEST)
+            starts = topics.offsets(self._connection, self._name, TopicEnd.EARLIEST)
+            ends = topics.offsets(self._connection, self._name, TopicEnd.LATEST)
             known = asked.next if asked.topic_id == info.topic_id else {}
             starts = {p: max(at, known.get(p, 0)) for p, at in starts.items()}
             self._reader = self._follow(starts)
@@ -80,7 +80,7 @@ class ControlReader:
         self._look_at = time.monotonic() + _LOOK_SECONDS
         return in_order(past)
 
-    def read(self, asked: Asked) -> list[ControlMessage]:
+    def read(self, asked: RequestedChanges) -> list[ControlMessage]:
         """The messages that have come since."""
         if time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + _LOOK_SECONDS

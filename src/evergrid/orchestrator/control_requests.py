@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.control_message import read_request, why_not_allowed
-from evergrid.changelog.manifest import Asked, Choices
+from evergrid.changelog.manifest import Choices, RequestedChanges
 from evergrid.changelog.writer import TableWriter
 from evergrid.config.requested_settings import requested_settings
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
-from evergrid.model.control import Request, Verdict, topic_words, type_words
+from evergrid.model.control_request import Request, Verdict, topic_words, type_words
 from evergrid.model.errors import DataError, LinkError
 from evergrid.orchestrator.control_reader import ControlMessage, ControlReader
 from evergrid.orchestrator.generations import now
@@ -33,7 +33,7 @@ class ControlRequests:
     Verdicts are collected as rows of `control_raw`; the caller writes them.
     """
 
-    def __init__(self, settings: Settings, before: Asked) -> None:
+    def __init__(self, settings: Settings, before: RequestedChanges) -> None:
         self._settings = settings
         self._asked = before
         self._rows: dict[str, Row] = {}
@@ -50,7 +50,7 @@ class ControlRequests:
         return self._wanted
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> RequestedChanges:
         """What is settled, for the manifest."""
         return self._asked
 
@@ -119,7 +119,7 @@ class ControlRequests:
             del self._rows[row_id]
 
     def _settle_all(self) -> None:
-        self._asked = Asked(
+        self._asked = RequestedChanges(
             self._topic_id, dict(self._next), self._request.topics, self._request.types
         )
 

@@ -27,7 +27,7 @@ from evergrid.model.generation import (
     Times,
 )
 from evergrid.model.join import Join, JoinType
-from evergrid.model.source import Edge, Source
+from evergrid.model.source import Source, TopicEnd
 from evergrid.model.table import Table
 from evergrid.orchestrator.generation_rules import needed_queries, needed_topics, shared_with
 from evergrid.pipeline.checkpoint import belongs, claim, remove
@@ -139,7 +139,7 @@ def ready(settings: Settings, generation: Generation) -> Generation:
     connection = settings.kafka.internal
     tables = {
         name: msgspec.structs.replace(
-            table, ready_offsets=topics.offsets(connection, table.topic, Edge.LATEST)
+            table, ready_offsets=topics.offsets(connection, table.topic, TopicEnd.LATEST)
         )
         for name, table in generation.tables.items()
     }
@@ -233,7 +233,7 @@ def _placed(settings: Settings, number: int, table: Table) -> TableTopic:
 def _shared_from(settings: Settings, source: Source, known: SourceTopic) -> SourceTopic:
     """Where joins of a source begin whose raw table is older: Kafka may have dropped messages since
     then, and the topic may have more partitions; Spark refuses to begin where there is nothing."""
-    first = topics.offsets(settings.kafka.source, source.topic, Edge.EARLIEST)
+    first = topics.offsets(settings.kafka.source, source.topic, TopicEnd.EARLIEST)
     start = {place: max(known.start.get(place, 0), at) for place, at in first.items()}
     return msgspec.structs.replace(known, start=start)
 

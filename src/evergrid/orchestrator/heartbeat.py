@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 
 from evergrid.changelog.internal_topics import ticks_topic
-from evergrid.changelog.manifest import Behind
+from evergrid.changelog.manifest import TablesBehind
 from evergrid.changelog.writer import ManifestWriter
 from evergrid.config.settings import Connection
-from evergrid.kafka.sending import Sender
+from evergrid.kafka.message_sender import Sender
 from evergrid.model.errors import LinkError
 from evergrid.orchestrator.generations import now
 from evergrid.process.worker_thread import WorkerThread
@@ -33,11 +33,11 @@ class Heartbeat:
     this thread.
     """
 
-    def __init__(self, writer: ManifestWriter, behind: Callable[[], Behind]) -> None:
+    def __init__(self, writer: ManifestWriter, behind: Callable[[], TablesBehind]) -> None:
         self._writer = writer
         self._behind = behind
         self._missed = ""
-        self._told = Behind()
+        self._told = TablesBehind()
         self._thread = WorkerThread("heartbeat", self._beats)
 
     def start(self) -> None:

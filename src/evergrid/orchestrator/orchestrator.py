@@ -22,23 +22,24 @@ import msgspec
 
 from evergrid.broker.jars import Jars
 from evergrid.changelog.join_reports import ReportReader
-from evergrid.changelog.manifest import Behind
+from evergrid.changelog.manifest import TablesBehind
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.diagnosis import AccessError, Step
 from evergrid.kafka.topics import TopicWatch
-from evergrid.model.control import Verdict
+from evergrid.model.control_request import Verdict
 from evergrid.model.errors import ConfigError, DataError, EvergridError, LinkError
 from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import generation_rules, generations
 from evergrid.orchestrator.control_requests import ControlInbox
 from evergrid.orchestrator.heartbeat import Heartbeat, Ticker
+from evergrid.orchestrator.pipeline_session import PipelineSession
 from evergrid.orchestrator.preparation import (
     Attempts,
-    CalledOff,
     Preparation,
+    PreparationCancelled,
     Prepared,
     Task,
     is_passing,
@@ -47,7 +48,6 @@ from evergrid.orchestrator.query_pool import QueryPool
 from evergrid.orchestrator.registry import GapRecorder, Registry
 from evergrid.orchestrator.retirement import Retirement
 from evergrid.orchestrator.source_topics import TopicsMissing, await_topics
-from evergrid.orchestrator.spark_session import PipelineSession
 from evergrid.orchestrator.supervisor import Supervisor
 from evergrid.pipeline.plan import Plan
 
@@ -98,7 +98,7 @@ class Orchestrator:
         self._is_resuming = False  # the current generation, after a start
         self._reason = self._lost = self._trouble = ""
         pulse = self._registry.manifest.pulse or generations.now()
-        self._without = Behind(pulse, "The pipeline is starting.")  # as long as nothing runs
+        self._without = TablesBehind(pulse, "The pipeline is starting.")  # as long as nothing runs
         self._count_at = 0.0
         self._began = time.monotonic()
 
@@ -267,7 +267,9 @@ class Orchestrator:
         else:
             if isinstance(outcome, Prepared):
                 outcome.supervisor.stop()
-                preparation.outcome = CalledOff()  # should it be wanted again before all is done
+                preparation.outcome = (
+                    PreparationCancelled()
+                )  # should it be wanted again before all is done
             self._discard(preparation)
         self._preparation = None
         self._retirement.look_for_orphans()
@@ -341,12 +343,12 @@ class Orchestrator:
         generation = self._registry.manifest.generations[self._current.generation.number]
         self._registry.count(generation, generations.rows_made(self._own, generation))
 
-    def _behind(self) -> Behind:
+    def _behind(self) -> TablesBehind:
         """Since when the current tables are out of date, and why."""
         current = self._current  # another thread may put another one there
         if current is not None:
             return current.behind
-        return Behind() if self._registry.manifest.current is None else self._without
+        return TablesBehind() if self._registry.manifest.current is None else self._without
 
     def _say_live(self, generation: Generation) -> None:
         self._say(f"Generation {generation.number} is live: {', '.join(generation.tables)}.")
@@ -357,8 +359,8 @@ class Orchestrator:
         self._trouble = trouble
 
 
-def _another_is_made(instead_of: Generation, since: int) -> Behind:
-    return Behind(
+def _another_is_made(instead_of: Generation, since: int) -> TablesBehind:
+    return TablesBehind(
         since, f"Generation {instead_of.number} cannot go on, and another is being prepared."
     )
 

@@ -30,7 +30,7 @@ from evergrid.orchestrator.registry import Registry, progress_text
 from evergrid.orchestrator.source_topics import check_readable, find_topics
 from evergrid.orchestrator.supervisor import Supervisor
 from evergrid.pipeline.plan import Plan
-from evergrid.pipeline.positions import Places
+from evergrid.pipeline.query_positions import Places
 from evergrid.pipeline.session import Session, is_local
 from evergrid.process.backoff import Backoff
 
@@ -53,11 +53,11 @@ class Prepared(msgspec.Struct, frozen=True):
     supervisor: Supervisor
 
 
-class CalledOff(Exception):
+class PreparationCancelled(Exception):
     """The preparation was cancelled: something else is wanted now."""
 
 
-class Unfit(LinkError):
+class UnusableGeneration(LinkError):
     """Its queries fail, or for an unknown reason: a kept generation is then not used again."""
 
 
@@ -74,7 +74,7 @@ class Task(msgspec.Struct, frozen=True):
     before: Generation | None
 
 
-Outcome = Prepared | CalledOff | EvergridError
+Outcome = Prepared | PreparationCancelled | EvergridError
 
 
 class Preparation:
@@ -105,12 +105,12 @@ class Preparation:
     def _run(self) -> None:
         try:
             outcome: Outcome = self._prepared()
-        except CalledOff as off:
+        except PreparationCancelled as off:
             outcome = off
         except EvergridError as error:
-            outcome = CalledOff() if self._off.is_set() else error
+            outcome = PreparationCancelled() if self._off.is_set() else error
         except Exception as error:  # any failure must be reported, or the page waits for ever
-            outcome = Unfit(f"the preparation failed unexpectedly ({error!r})")
+            outcome = UnusableGeneration(f"the preparation failed unexpectedly ({error!r})")
         self.outcome = outcome
 
     def _prepared(self) -> Prepared:
@@ -194,7 +194,7 @@ class Preparation:
         while found < sure:
             self._check()
             if lost := self._kafka.ask(supervisor.look):
-                raise Unfit(lost)
+                raise UnusableGeneration(lost)
             before = self._kafka.waited
             count = self._kafka.ask(left)
             moved_at += self._kafka.waited - before  # which was Kafka's time, not the queries'
@@ -202,7 +202,7 @@ class Preparation:
             if least < 0 or count < least:
                 least, moved_at = count, time.monotonic()
             if time.monotonic() - moved_at > _STUCK_SECONDS and not supervisor.is_catching_up:
-                raise Unfit(
+                raise UnusableGeneration(
                     f"its queries have written nothing for {_STUCK_SECONDS:.0f} seconds",
                     remedy="The log directory's spark.log may say why.",
                 )
@@ -216,7 +216,7 @@ class Preparation:
         while time.monotonic() < until:
             self._check()
             if lost := self._kafka.ask(supervisor.look):
-                raise Unfit(lost)
+                raise UnusableGeneration(lost)
             if failed := supervisor.failed:
                 raise LinkError(
                     f"query {', '.join(failed)} failed as soon as it was started",
@@ -245,7 +245,7 @@ class Preparation:
 
     def _check(self) -> None:
         if self._off.is_set():
-            raise CalledOff
+            raise PreparationCancelled
 
     def _plan(self, generation: Generation) -> Plan:
         return Plan(self._spark, self.task.settings, generation)
@@ -254,7 +254,9 @@ class Preparation:
 def is_passing(error: EvergridError) -> bool:
     """Whether Kafka failed, and not the generation. A topic that was deleted does not count: one
     that is created again is another topic."""
-    return isinstance(error, LinkError) and not isinstance(error, (Unfit, topics.MissingTopic))
+    return isinstance(error, LinkError) and not isinstance(
+        error, (UnusableGeneration, topics.MissingTopic)
+    )
 
 
 class Attempts:

@@ -19,9 +19,9 @@ from evergrid.kafka import topics
 from evergrid.kafka.topics import Edges, TopicWatch
 from evergrid.model.errors import DataError, LinkError
 from evergrid.pipeline.plan import Plan, QueryId
-from evergrid.pipeline.positions import Places, Positions
-from evergrid.pipeline.query import Phase, Query
 from evergrid.pipeline.query_failures import DISK_FULL, Cause, Failure, cause_of
+from evergrid.pipeline.query_positions import Places, Positions
+from evergrid.pipeline.streaming_query import Phase, Query
 from evergrid.process.backoff import Backoff
 
 _FIRST_WAIT_SECONDS = 1.0

@@ -15,10 +15,10 @@ import msgspec
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.join_reports import LeftOut, ReportReader
-from evergrid.changelog.manifest import MAX_GAP_KEYS, Asked, Choices, Gap, Gaps, Manifest
+from evergrid.changelog.manifest import MAX_GAP_KEYS, Choices, Gap, Gaps, Manifest, RequestedChanges
 from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config.settings import Settings
-from evergrid.model.control import topic_words, type_words
+from evergrid.model.control_request import topic_words, type_words
 from evergrid.model.generation import Generation, Progress, State
 from evergrid.orchestrator import generations
 
@@ -94,7 +94,7 @@ class Registry:
                 self._writer.choices(choices)
                 self._manifest = msgspec.structs.replace(self._manifest, choices=choices)
 
-    def remember(self, asked: Asked) -> None:
+    def remember(self, asked: RequestedChanges) -> None:
         """Say what control messages have changed so far."""
         with self._lock:
             if asked != self._manifest.asked:

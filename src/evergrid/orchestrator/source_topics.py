@@ -10,7 +10,7 @@ from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.errors import ConfigError
 from evergrid.model.generation import Generation
-from evergrid.model.source import Edge, Source
+from evergrid.model.source import Source, TopicEnd
 from evergrid.orchestrator.control_requests import ControlRequests
 from evergrid.orchestrator.generation_rules import missing_topics
 from evergrid.pipeline.plan import Plan
@@ -93,10 +93,10 @@ def _is_readable(plan: Plan, source: Source) -> bool:
     """Rows that are too old were not written, and offsets say little of how many messages there
     are: where nothing was written, the topic itself is looked at."""
     target = plan.generation.tables[source.table]
-    written = topics.offsets(plan.settings.kafka.internal, target.topic, Edge.LATEST)
+    written = topics.offsets(plan.settings.kafka.internal, target.topic, TopicEnd.LATEST)
     if any(written.values()):
         return True
-    end = topics.offsets(plan.settings.kafka.source, source.topic, Edge.LATEST)
+    end = topics.offsets(plan.settings.kafka.source, source.topic, TopicEnd.LATEST)
     if end == plan.generation.topics[source.name].start:
         return True
     with told_plainly("look at the past"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from evergrid.changelog.manifest import Behind
+from evergrid.changelog.manifest import TablesBehind
 from evergrid.kafka.topics import Edges, TopicInfo, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Generation
@@ -13,7 +13,7 @@ from evergrid.orchestrator.generation_rules import changed_topic, grown_topics, 
 from evergrid.orchestrator.generations import now
 from evergrid.orchestrator.query_pool import QueryPool, SupervisedQuery
 from evergrid.pipeline.plan import Plan, QueryId
-from evergrid.pipeline.positions import Freshness, Places
+from evergrid.pipeline.query_positions import Freshness, Places
 
 _TOPICS_SECONDS = 5.0
 _FRESH_SECONDS = 1.0
@@ -76,20 +76,20 @@ class Supervisor:
         return any(query.is_catching_up for query in self._queries)
 
     @property
-    def behind(self) -> Behind:
+    def behind(self) -> TablesBehind:
         """Since when its tables are old, and why; no word of topics, as everyone reads it.
 
         Asked by another thread, too.
         """
         oldest = now() - int(STALE_SECONDS * 1e6)
         if not self._queries:
-            return Behind(self._fresh_at, "The pipeline is starting.")
+            return TablesBehind(self._fresh_at, "The pipeline is starting.")
         late = [query for query in self._queries if self._at(query) < oldest]
         if not late:
-            return Behind()
+            return TablesBehind()
         since = min(self._at(query) for query in late)
         tables = () if len(late) == len(self._queries) else tuple(query.table for query in late)
-        return Behind(since, self._why(late), tables)
+        return TablesBehind(since, self._why(late), tables)
 
     def _at(self, query: SupervisedQuery) -> int:
         freshness = self._freshness.get(query.id)

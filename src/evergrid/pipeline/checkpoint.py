@@ -12,7 +12,7 @@ from evergrid.model.errors import DataError, LinkError
 from evergrid.model.generation import Generation
 from evergrid.pipeline.offset_log import batches
 from evergrid.pipeline.plan import Plan, QueryId, checkpoint_folder, generations_folder
-from evergrid.pipeline.sources import Offsets
+from evergrid.pipeline.source_frames import Offsets
 
 _OWNER = ".owner"  # beside each checkpoint
 

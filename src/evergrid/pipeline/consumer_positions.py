@@ -20,7 +20,7 @@ from evergrid.pipeline.query_failures import told_plainly
 _BEANS = "kafka.consumer:type=consumer-fetch-manager-metrics,client-id=*,topic=*,partition=*"
 
 
-class ConsumerLeads:
+class ConsumerPositions:
     """Reads the leads of one session's consumers."""
 
     def __init__(self, spark: SparkSession) -> None:

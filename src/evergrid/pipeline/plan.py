@@ -24,11 +24,11 @@ from evergrid.config.settings import Settings
 from evergrid.model.generation import Generation
 from evergrid.model.join import Join
 from evergrid.model.source import Source
-from evergrid.pipeline.engine.joining import Joining
-from evergrid.pipeline.engine.reading import raw_changes
+from evergrid.pipeline.engine.join_changes import Joining
+from evergrid.pipeline.engine.raw_changes import raw_changes
 from evergrid.pipeline.offset_log import shuffle_partitions
 from evergrid.pipeline.sink import ChangelogSink
-from evergrid.pipeline.sources import Offsets, message_history, message_stream, tick_stream
+from evergrid.pipeline.source_frames import Offsets, message_history, message_stream, tick_stream
 
 _RAW, _JOIN = "raw-", "join-"
 # So much fits into one batch of any machine that Spark runs on; and a row that several batches

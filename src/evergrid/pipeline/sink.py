@@ -9,7 +9,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from evergrid.config.settings import Connection
-from evergrid.pipeline.sources import kafka_options
+from evergrid.pipeline.source_frames import kafka_options
 
 _CHANGE = ("topic", "key", "value")
 # Java refuses a delivery that has less time than its waiting and its request together.

@@ -34,7 +34,7 @@ _HEADER = struct.Struct("<IBxxxQQQQQqII")
 _SUB = struct.Struct("<I")
 
 
-class Kind(enum.IntEnum):
+class FrameKind(enum.IntEnum):
     FULL = 1
     DIFFERENCE = 2
 
@@ -54,7 +54,7 @@ class Description(msgspec.Struct, frozen=True, omit_defaults=True):
 class Header(msgspec.Struct, frozen=True):
     """What a frame says about itself."""
 
-    kind: Kind
+    kind: FrameKind
     sequence: int
     base: int
     generation: int
@@ -112,7 +112,7 @@ def decode(frame: bytes) -> Frame:
     return Frame(
         sub=sub,
         header=Header(
-            kind=Kind(kind),
+            kind=FrameKind(kind),
             sequence=sequence,
             base=base,
             generation=generation,

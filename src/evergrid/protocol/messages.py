@@ -6,8 +6,8 @@ import enum
 
 import msgspec
 
-from evergrid.protocol.codes import Code
-from evergrid.views.query import Filter, OrderBy, Query, Window
+from evergrid.protocol.error_codes import Code
+from evergrid.views.view_query import Filter, OrderBy, Query, Window
 
 PROTOCOL = 1
 SUBPROTOCOL = "evergrid.v1"

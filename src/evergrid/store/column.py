@@ -5,32 +5,32 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from evergrid.model.types import FieldType, Kind
-from evergrid.store.growing import Mask, Slots, Values, sized
-from evergrid.store.pool import NULL, Pool
+from evergrid.model.field_types import ColumnKind, FieldType
+from evergrid.store.growing_array import Mask, Slots, Values, sized
+from evergrid.store.text_pool import NULL, Pool
 
 _NARROW_DIGITS = 18  # decimals up to here fit 64 bits
 
 
 def arrow_type(field: FieldType) -> pa.DataType:
     """How a field's values are shown to the world."""
-    if field.kind is Kind.DECIMAL:
+    if field.kind is ColumnKind.DECIMAL:
         return pa.decimal128(field.precision, field.scale)
     return _ARROW[field.kind]
 
 
 _ARROW = {
-    Kind.TEXT: pa.string(),
-    Kind.INTEGER: pa.int64(),
-    Kind.FLOAT: pa.float64(),
-    Kind.BOOLEAN: pa.bool_(),
-    Kind.TIMESTAMP: pa.timestamp("us", "UTC"),
+    ColumnKind.TEXT: pa.string(),
+    ColumnKind.INTEGER: pa.int64(),
+    ColumnKind.FLOAT: pa.float64(),
+    ColumnKind.BOOLEAN: pa.bool_(),
+    ColumnKind.TIMESTAMP: pa.timestamp("us", "UTC"),
 }
 
 
 def is_wide(field: FieldType) -> bool:
     """Whether its numbers need more than 64 bits."""
-    return field.kind is Kind.DECIMAL and field.precision > _NARROW_DIGITS
+    return field.kind is ColumnKind.DECIMAL and field.precision > _NARROW_DIGITS
 
 
 class NumberColumn:
@@ -70,9 +70,9 @@ class NumberColumn:
     def take(self, slots: Slots) -> pa.Array:
         values, valid = self.numbers(slots)
         kind = self.field.kind
-        if kind is Kind.BOOLEAN:
+        if kind is ColumnKind.BOOLEAN:
             return pa.array(values, mask=None if valid is None else ~valid)
-        if kind is Kind.DECIMAL and not self.wide:
+        if kind is ColumnKind.DECIMAL and not self.wide:
             values = np.column_stack((values, values >> 63))
         bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
         data = pa.py_buffer(np.ascontiguousarray(values))
@@ -80,11 +80,11 @@ class NumberColumn:
 
 
 _DTYPES = {
-    Kind.INTEGER: np.int64,
-    Kind.FLOAT: np.float64,
-    Kind.BOOLEAN: np.bool_,
-    Kind.TIMESTAMP: np.int64,
-    Kind.DECIMAL: np.int64,
+    ColumnKind.INTEGER: np.int64,
+    ColumnKind.FLOAT: np.float64,
+    ColumnKind.BOOLEAN: np.bool_,
+    ColumnKind.TIMESTAMP: np.int64,
+    ColumnKind.DECIMAL: np.int64,
 }
 
 
@@ -134,4 +134,4 @@ class TextColumn:
 
 
 def column_for(field: FieldType) -> NumberColumn | TextColumn:
-    return TextColumn() if field.kind is Kind.TEXT else NumberColumn(field)
+    return TextColumn() if field.kind is ColumnKind.TEXT else NumberColumn(field)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evergrid.store.column import NumberColumn, TextColumn
-from evergrid.store.growing import Mask, Slots, Values
+from evergrid.store.growing_array import Mask, Slots, Values
 
 Asked = TypeVar("Asked", bound=Hashable)
 Made = TypeVar("Made")
@@ -21,7 +21,7 @@ WORDS = 3
 _WIDTH = 8 * WORDS
 
 
-class Words:
+class TextRanks:
     """Texts as numbers that compare like them, as far as their first 24 bytes tell.
 
     `rest` has the whole text, as bytes, where 24 bytes do not tell all: of longer ones and
@@ -55,7 +55,7 @@ class Rows:
         self.slots = slots
         self._numbers: dict[str, tuple[Values, Mask | None]] = {}
         self._texts: dict[str, pa.StringArray] = {}
-        self._words: dict[str, Words] = {}
+        self._words: dict[str, TextRanks] = {}
         self._made: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
@@ -76,9 +76,9 @@ class Rows:
             self._texts[column] = stored.take(self.slots)
         return self._texts[column]
 
-    def words(self, column: str) -> Words:
+    def words(self, column: str) -> TextRanks:
         if column not in self._words:
-            self._words[column] = Words(self.texts(column))
+            self._words[column] = TextRanks(self.texts(column))
         return self._words[column]
 
     def remembered(self, what: Asked, make: Callable[[Rows, Asked], Made]) -> Made:

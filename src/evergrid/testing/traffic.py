@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from evergrid.testing.oracle import SourceSpec
-from evergrid.testing.scripted import START_MS, Send, bad_values
+from evergrid.testing.random_cases import START_MS, Send, bad_values
 
 _MASK = (1 << 64) - 1
 _REPEATED_FROM = 50  # how many messages back a repeated one may be
@@ -80,7 +80,7 @@ class Stream:
     def send(self, number: int) -> Send:
         """Message `number`."""
         traffic = self.traffic
-        delivery = _Chance(~traffic.seed, number)
+        delivery = _RandomNumbers(~traffic.seed, number)
         partition = delivery.below(traffic.partitions)
         if number and delivery.share() < traffic.repeat_share:
             number -= 1 + delivery.below(min(number, _REPEATED_FROM))
@@ -93,7 +93,7 @@ class Stream:
 
     def _content(self, number: int, partition: int) -> Send:
         traffic = self.traffic
-        chance = _Chance(traffic.seed, number)
+        chance = _RandomNumbers(traffic.seed, number)
         side = self._sides[chance.share() < traffic.left_share]
         rank = bisect_right(self._bounds, chance.below(2**32))
         key: str | None = f"{traffic.prefix}{rank}"
@@ -109,7 +109,7 @@ class Stream:
             value = side.value(number, key, at, self._group(number, rank, chance), chance)
         return Send(side.topic, partition, at, None if key is None else key.encode(), value)
 
-    def _group(self, number: int, rank: int, chance: _Chance) -> str:
+    def _group(self, number: int, rank: int, chance: _RandomNumbers) -> str:
         traffic = self.traffic
         if chance.share() < traffic.long_group_share:
             return f"{traffic.prefix}-long"
@@ -129,7 +129,9 @@ class _Side:
             for column in source.fields
         ]
 
-    def value(self, number: int, key: str | None, at: int, group: str, chance: _Chance) -> bytes:
+    def value(
+        self, number: int, key: str | None, at: int, group: str, chance: _RandomNumbers
+    ) -> bytes:
         members = []
         for column, name, make in self._fields:
             if column not in (self._key, self._group):
@@ -141,7 +143,7 @@ class _Side:
         return f"{{{', '.join(members)}}}".encode()
 
 
-_Maker = Callable[[int, int, "_Chance"], str]
+_Maker = Callable[[int, int, "_RandomNumbers"], str]
 
 
 def _maker(source: SourceSpec, column: str) -> _Maker:
@@ -169,7 +171,7 @@ def _decimal(units: int, scale: int) -> str:
     return f"{text[:-scale]}.{text[-scale:]}" if scale else text
 
 
-class _Chance:
+class _RandomNumbers:
     """Random numbers that belong to one number of a stream (the mixer is SplitMix64's)."""
 
     __slots__ = ("_state",)

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from evergrid.model.field_types import ColumnKind, FieldType
 from evergrid.model.table import Column, Table
-from evergrid.model.types import FieldType, Kind
 from evergrid.store.column import is_wide
-from evergrid.store.growing import Mask, Values
+from evergrid.store.growing_array import Mask, Values
 from evergrid.store.rows import Rows
-from evergrid.views.query import Fault, Filter, Op, QueryError, Scalar
-from evergrid.views.values import Number, boolean_value, is_text, number_value, text_value
+from evergrid.views.filter_values import Number, boolean_value, is_text, number_value, text_value
+from evergrid.views.view_query import Fault, Filter, Op, QueryError, Scalar
 
 Predicate = Callable[[Rows], Mask]
 
@@ -43,7 +43,7 @@ def search_predicate(search: str, table: Table) -> Predicate | None:
     if not is_text(search):
         raise QueryError(Fault.BAD_SEARCH, "a search with half of a surrogate pair in it")
     words = [_lower(word) for word in search.split()]
-    texts = [column.name for column in table.columns if column.type.kind is Kind.TEXT]
+    texts = [column.name for column in table.columns if column.type.kind is ColumnKind.TEXT]
     if not words:
         return None
 
@@ -110,11 +110,11 @@ def _values(wanted: Filter, op: Op, name: str) -> Sequence[Scalar]:
 
 def _comparison(column: Column, op: Op, values: Sequence[Scalar], ignore_case: bool) -> Predicate:
     kind = column.type.kind
-    if kind is Kind.TEXT:
+    if kind is ColumnKind.TEXT:
         return _text_comparison(column.name, op, values, ignore_case)
     if ignore_case or op in (Op.CONTAINS, Op.STARTS_WITH):
         raise _bad_filter("only texts are compared by their letters", column.name)
-    if kind is Kind.BOOLEAN:
+    if kind is ColumnKind.BOOLEAN:
         if op not in (Op.EQUALS, Op.IN):
             raise _bad_filter(f"true and false are not compared by {op.value}", column.name)
         wanted = [boolean_value(value, column.name) for value in values]
@@ -198,7 +198,7 @@ def _at_least(
     Held values are whole numbers (floats aside), so the bound becomes a whole number too,
     and one that 64 bits cannot hold is above or below all of them.
     """
-    if field.kind is Kind.FLOAT:
+    if field.kind is ColumnKind.FLOAT:
         bound = float(number)
         return (lambda held: held > bound) if beyond else (lambda held: held >= bound)
     exact = decimal.Decimal(number)
@@ -228,7 +228,7 @@ def _wide_at_least(whole: int) -> Callable[[Values], Mask]:
 
 
 def _is_null(rows: Rows, column: Column) -> Mask:
-    if column.type.kind is Kind.TEXT:
+    if column.type.kind is ColumnKind.TEXT:
         return _mask(rows.texts(column.name).is_null())
     _, valid = rows.numbers(column.name)
     return np.zeros(len(rows), bool) if valid is None else ~valid

@@ -11,18 +11,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evergrid.model.table import Table
-from evergrid.store.growing import Mask, Slots
-from evergrid.store.keys import Order, Term
-from evergrid.store.ordered import OrderedRows
+from evergrid.store.growing_array import Mask, Slots
+from evergrid.store.ordered_rows import OrderedRows
 from evergrid.store.rows import Rows
-from evergrid.store.table import TableStore
+from evergrid.store.sort_keys import Order, Term
+from evergrid.store.table_store import TableStore
 from evergrid.views.predicate import (
     Predicate,
     check_columns,
     filter_predicate,
     search_predicate,
 )
-from evergrid.views.query import Fault, Filter, Nulls, OrderBy, QueryError
+from evergrid.views.view_query import Fault, Filter, Nulls, OrderBy, QueryError
 
 MAX_ORDER_COLUMNS = 16
 _PIECE = 32_768

@@ -15,7 +15,7 @@ from evergrid.gateway.access.access_key import PREFIX, AccessKey, KeyProblem, ha
 from evergrid.gateway.access.key_file import add_key, read_keys, remove_key
 from evergrid.gateway.access.key_registry import CHECK_SECONDS, KeyRegistry
 from evergrid.model.errors import ConfigError
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 START = datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC)
 

@@ -19,7 +19,7 @@ from evergrid.gateway.access.limits import (
     TokenBuckets,
 )
 from evergrid.gateway.access.request_error import RequestError
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 
 def limits(**changes: int) -> GatewayLimits:

@@ -13,7 +13,7 @@ from evergrid.config.settings import Gateway, Tls
 from evergrid.gateway.access.origin_policy import OriginPolicy, check_binding, is_loopback
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.model.errors import ConfigError
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 PORT = 8080
 TLS = Tls(Path("server.pem"), Path("server.key"))

@@ -8,10 +8,10 @@ import pytest
 
 from evergrid.gateway.engine import export as exporting
 from evergrid.gateway.engine.export import Export
-from evergrid.store.table import Applied, TableStore
-from evergrid.testing.naive import NaiveTable, Row, Value
+from evergrid.store.table_store import ApplyResult, TableStore
+from evergrid.testing.naive_table import NaiveTable, Row, Value
 from evergrid.views import view
-from evergrid.views.query import Fault, OrderBy, Query, QueryError, Window
+from evergrid.views.view_query import Fault, OrderBy, Query, QueryError, Window
 from tests.gateway.watching import TABLE as PLAIN
 from tests.gateway.watching import Watching, row, rows, shown_rows
 from tests.store import making
@@ -52,7 +52,7 @@ class Exporting:
         self._tell(self.store.upsert(making.batch(TABLE, rows), self.tick))
         self.model.upsert(rows)
 
-    def _tell(self, applied: Applied) -> None:
+    def _tell(self, applied: ApplyResult) -> None:
         if self.export is not None:
             changed = self.store.rows(applied.changed)
             self.export.update(self.store, changed, applied.removed)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from evergrid.gateway.engine.hub import HubLimits
-from evergrid.protocol.codes import Code
-from evergrid.protocol.frames import Kind
+from evergrid.protocol.error_codes import Code
+from evergrid.protocol.frames import FrameKind
 from evergrid.protocol.messages import Live, WindowState
-from evergrid.views.query import Filter, Op, OrderBy, Query, Window
+from evergrid.views.view_query import Filter, Op, OrderBy, Query, Window
 from tests.gateway.watching import (
     ALL,
     TABLE,
@@ -53,7 +53,7 @@ def test_a_small_change_comes_as_a_difference_and_a_large_one_as_a_window() -> N
     watching.upsert([row(offset, text="all") for offset in range(10)])
     watching.settle()
     kinds = [frame.header.kind for frame in viewer.frames]
-    assert kinds == [Kind.FULL, Kind.DIFFERENCE, Kind.FULL]
+    assert kinds == [FrameKind.FULL, FrameKind.DIFFERENCE, FrameKind.FULL]
     difference = viewer.frames[1]
     assert difference.header.base == viewer.frames[0].header.sequence
     assert difference.description.parts == ((0, 5), (-1, 1), (6, 4))
@@ -69,7 +69,7 @@ def test_a_slow_reader_gets_the_newest_state_alone() -> None:
         watching.pass_time(1.0)
         watching.publish()
     viewer.take()
-    assert [frame.header.kind for frame in viewer.frames] == [Kind.FULL, Kind.FULL]
+    assert [frame.header.kind for frame in viewer.frames] == [FrameKind.FULL, FrameKind.FULL]
     watching.assert_current(viewer)
 
 
@@ -213,7 +213,7 @@ def test_who_comes_back_with_the_state_before_gets_the_difference() -> None:
     again = watching.open(ALL, TOP, had.sequence)
     again.picture = had
     again.take()
-    assert [frame.header.kind for frame in again.frames] == [Kind.DIFFERENCE]
+    assert [frame.header.kind for frame in again.frames] == [FrameKind.DIFFERENCE]
     watching.assert_current(again)
 
 
@@ -224,7 +224,7 @@ def test_who_comes_back_with_any_other_state_gets_the_window(sequence: int) -> N
     watching.settle()
     again = watching.open(ALL, TOP, sequence)
     again.take()
-    assert [frame.header.kind for frame in again.frames] == [Kind.FULL]
+    assert [frame.header.kind for frame in again.frames] == [FrameKind.FULL]
     watching.assert_current(again)
 
 
@@ -238,7 +238,7 @@ def test_who_comes_back_to_a_window_that_nobody_kept_gets_it_anew() -> None:
     watching.publish()
     again = watching.open(ALL, TOP, first.picture.sequence)
     watching.settle()
-    assert [frame.header.kind for frame in again.frames] == [Kind.FULL]
+    assert [frame.header.kind for frame in again.frames] == [FrameKind.FULL]
 
 
 def test_conditions_are_told_once_to_those_who_look() -> None:

@@ -7,11 +7,11 @@ import weakref
 
 import pytest
 
-from evergrid.protocol.codes import Code
-from evergrid.protocol.frames import Kind
+from evergrid.protocol.error_codes import Code
+from evergrid.protocol.frames import FrameKind
 from evergrid.protocol.messages import Live, WindowState
-from evergrid.testing.naive import Value
-from evergrid.views.query import OrderBy, Query, Window
+from evergrid.testing.naive_table import Value
+from evergrid.views.view_query import OrderBy, Query, Window
 from tests.gateway.watching import (
     ALL,
     OTHER,
@@ -91,7 +91,7 @@ def test_the_next_generation_comes_as_one_full_window_and_nothing_empty_before_i
         watching.upsert(rows(100 + steps))
     assert steps > 3
     watching.settle()
-    assert [f.header.kind for f in viewer.frames[:2]] == [Kind.FULL, Kind.FULL]
+    assert [f.header.kind for f in viewer.frames[:2]] == [FrameKind.FULL, FrameKind.FULL]
     assert [f.header.generation for f in viewer.frames[:2]] == [1, 2]
     watching.assert_current(viewer)
 
@@ -262,12 +262,12 @@ def test_a_table_that_two_generations_share_goes_on_under_the_new_number(
     watching.settle()
     watching.assert_current(viewer)
     kinds = [(f.header.generation, f.header.kind, f.header.rows) for f in viewer.frames]
-    assert kinds == [(1, Kind.FULL, 3), (2, Kind.FULL, 3)]
+    assert kinds == [(1, FrameKind.FULL, 3), (2, FrameKind.FULL, 3)]
     assert len(viewer.reports) == reports, "it was live all the time"
     assert made == []
     watching.upsert(rows(4))
     watching.settle()
-    assert viewer.frames[-1].header.kind is Kind.DIFFERENCE
+    assert viewer.frames[-1].header.kind is FrameKind.DIFFERENCE
     assert viewer.frames[-1].header.generation == 2
     watching.assert_current(viewer)
 

@@ -7,10 +7,10 @@ import random
 import pytest
 
 from evergrid.model.table import Table
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live
-from evergrid.testing.naive import Value
-from evergrid.views.query import Query
+from evergrid.testing.naive_table import Value
+from evergrid.views.view_query import Query
 from tests.gateway.watching import (
     OTHER,
     TABLE,

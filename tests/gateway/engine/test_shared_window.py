@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from evergrid.gateway.engine.publication import WindowPublication
-from evergrid.gateway.engine.shared_window import Moment, SharedWindow
+from evergrid.gateway.engine.shared_window import PublicationTime, SharedWindow
 from evergrid.protocol import frames
-from evergrid.protocol.frames import Kind
-from evergrid.store.table import Applied, TableStore
-from evergrid.testing.naive import Value
-from evergrid.views.query import Window
+from evergrid.protocol.frames import FrameKind
+from evergrid.store.table_store import ApplyResult, TableStore
+from evergrid.testing.naive_table import Value
 from evergrid.views.view import View
+from evergrid.views.view_query import Window
 from tests.store import making
 
 TABLE = making.made_table(version=False)
@@ -41,14 +41,14 @@ class Looking:
         self.tick += 1
         self._follow(self.store.delete(ids))
 
-    def _follow(self, applied: Applied) -> None:
+    def _follow(self, applied: ApplyResult) -> None:
         self.view.update(self.store.rows(applied.changed), applied.removed)
         while not self.view.complete:
             self.view.grow()
 
     def refresh(self, pane: SharedWindow, seconds: float = 1.0) -> WindowPublication | None:
         self.now += seconds
-        moment = Moment(int(self.now * 1000), self.tick, self.now, 0)
+        moment = PublicationTime(int(self.now * 1000), self.tick, self.now, 0)
         return pane.refresh(self.store, self.view, 1, moment)
 
     def ids(self, pane: SharedWindow) -> list[str]:
@@ -126,7 +126,7 @@ def test_a_total_alone_waits_a_moment() -> None:
     publication = looking.refresh(pane, 0.5)
     assert publication is not None
     assert publication.header.total == 4
-    assert publication.header.kind is Kind.DIFFERENCE
+    assert publication.header.kind is FrameKind.DIFFERENCE
 
 
 def test_a_full_window_is_encoded_once_and_whatever_came_as_a_difference_can_be_had_whole() -> None:
@@ -139,8 +139,8 @@ def test_a_full_window_is_encoded_once_and_whatever_came_as_a_difference_can_be_
     looking.upsert(2)
     second = looking.refresh(pane)
     assert second is not None
-    assert (second.base, second.header.kind) == (first.sequence, Kind.DIFFERENCE)
+    assert (second.base, second.header.kind) == (first.sequence, FrameKind.DIFFERENCE)
     whole = frames.decode(frames.addressed(7, second.full()))
-    assert (whole.sub, whole.header.kind, whole.header.base) == (7, Kind.FULL, 0)
+    assert (whole.sub, whole.header.kind, whole.header.base) == (7, FrameKind.FULL, 0)
     assert whole.header.sequence == second.sequence
     assert [column.name for column in whole.description.columns] == ["text"]

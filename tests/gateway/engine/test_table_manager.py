@@ -10,20 +10,20 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from evergrid.changelog.feed import Followed, Key, Reached
-from evergrid.changelog.manifest import Behind, Gap, Gaps, Manifest
+from evergrid.changelog.feed import Followed, Key, LoadProgress
+from evergrid.changelog.manifest import Gap, Gaps, Manifest, TablesBehind
 from evergrid.gateway.engine.changelog_follower import FeedState
 from evergrid.gateway.engine.hub import Hub, HubLimits
 from evergrid.gateway.engine.pipeline_health import PipelineHealth
-from evergrid.gateway.engine.shared_window import Moment
+from evergrid.gateway.engine.shared_window import PublicationTime
 from evergrid.gateway.engine.table_engine import TableInfo
 from evergrid.gateway.engine.table_manager import TableManager
+from evergrid.model.field_types import TIMESTAMP
 from evergrid.model.generation import Generation, State, TableTopic, Times
 from evergrid.model.table import Column, Retention, Role, Table
-from evergrid.model.types import TIMESTAMP
 from evergrid.protocol.messages import Live
-from evergrid.testing.naive import Value
-from evergrid.views.query import Query, Window
+from evergrid.testing.naive_table import Value
+from evergrid.views.view_query import Query, Window
 from tests.gateway.watching import Viewer, Watching
 from tests.store import making
 
@@ -73,7 +73,7 @@ class Keeping:
         self.tables: list[Followed] = []
         self.current: int | None = None
         self.switched = time.time_ns() // 1000
-        self.reached: dict[Key, Reached] = {}
+        self.reached: dict[Key, LoadProgress] = {}
         self.viewer: Viewer = self.watching.open(Query("made"), Window(0, 1000))
 
     @property
@@ -84,7 +84,7 @@ class Keeping:
         self,
         down: str = "",
         pulse: int = 0,
-        behind: Behind = Behind(),
+        behind: TablesBehind = TablesBehind(),
         gaps: Mapping[str, tuple[Gap, ...]] | None = None,
     ) -> None:
         known = manifest(self.current, *self.tables, switched=self.switched)
@@ -117,7 +117,7 @@ def keeping() -> Keeping:
     made.tables, made.current = [first], 1
     made.turn()
     made.apply(first, row(1), row(2))
-    made.reached[first.key] = Reached(2, 2)
+    made.reached[first.key] = LoadProgress(2, 2)
     made.turn()
     return made
 
@@ -131,14 +131,14 @@ def test_a_table_is_shown_when_all_of_it_is_there() -> None:
     keeping.turn()
     assert keeping.state() is Live.LOADING
     keeping.apply(first, row(1), row(2))
-    keeping.reached[first.key] = Reached(2, 3)
+    keeping.reached[first.key] = LoadProgress(2, 3)
     keeping.turn()
     assert keeping.viewer.told is not None
     assert (keeping.viewer.told.done, keeping.viewer.told.total) == (2, 3)
     assert keeping.viewer.picture is None
     assert keeping.manager.store("made") is None
     keeping.apply(first, row(3), gone=("0:1",))
-    keeping.reached[first.key] = Reached(3, 3)
+    keeping.reached[first.key] = LoadProgress(3, 3)
     keeping.turn()
     assert keeping.shown() == ["0:2", "0:3"]
     assert keeping.state() is Live.LIVE
@@ -160,7 +160,7 @@ def test_the_next_generation_is_shown_when_it_is_current_and_complete(keeping: K
     keeping.tables.append(second)
     keeping.turn()
     keeping.apply(second, row(7))
-    keeping.reached[second.key] = Reached(1, 2)
+    keeping.reached[second.key] = LoadProgress(1, 2)
     keeping.turn()
     assert keeping.shown() == ["0:1", "0:2"]
     keeping.current = 2
@@ -171,7 +171,7 @@ def test_the_next_generation_is_shown_when_it_is_current_and_complete(keeping: K
     keeping.apply(keeping.tables[0], row(3))
     assert keeping.shown() == ["0:1", "0:2", "0:3"], "the old one goes on meanwhile"
     keeping.apply(second, row(8))
-    keeping.reached[second.key] = Reached(2, 2)
+    keeping.reached[second.key] = LoadProgress(2, 2)
     keeping.turn()
     assert keeping.shown() == ["0:7", "0:8"]
     assert keeping.info().generation == 2
@@ -189,7 +189,7 @@ def test_the_old_generation_is_kept_while_it_is_shown_though_it_is_read_no_more(
     assert keeping.shown() == ["0:1", "0:2"]
     old = keeping.manager.store("made")
     keeping.apply(second, row(9))
-    keeping.reached[second.key] = Reached(1, 1)
+    keeping.reached[second.key] = LoadProgress(1, 1)
     keeping.turn()
     assert keeping.shown() == ["0:9"]
     assert keeping.manager.store("made") is not old
@@ -206,7 +206,7 @@ def test_the_memory_of_the_old_generation_is_given_back(keeping: Keeping) -> Non
     keeping.tables, keeping.current = [*keeping.tables, second], 2
     keeping.turn()
     keeping.apply(second, row(9))
-    keeping.reached[second.key] = Reached(1, 1)
+    keeping.reached[second.key] = LoadProgress(1, 1)
     keeping.turn()
     assert keeping.shown() == ["0:9"]
     keeping.tables = [second]  # the old one retires
@@ -226,7 +226,7 @@ def test_a_table_without_a_name_is_withdrawn_and_its_window_waits(keeping: Keepi
     keeping.tables, keeping.current = [followed(3)], 3
     keeping.turn()
     keeping.apply(keeping.tables[0], row(6))
-    keeping.reached[keeping.tables[0].key] = Reached(1, 1)
+    keeping.reached[keeping.tables[0].key] = LoadProgress(1, 1)
     keeping.turn()
     assert keeping.shown() == ["0:6"]
     assert keeping.state() is Live.LIVE
@@ -261,7 +261,7 @@ def test_one_that_nobody_writes_any_more_is_old_while_the_next_is_loaded(
     told = (keeping.viewer.told.state, keeping.viewer.told.message, keeping.viewer.told.since)
     assert told == (Live.STALE, "Generation 2 is being loaded.", keeping.switched)
     keeping.apply(second, row(9))
-    keeping.reached[second.key] = Reached(1, 1)
+    keeping.reached[second.key] = LoadProgress(1, 1)
     keeping.turn()
     assert (keeping.state(), keeping.shown()) == (Live.LIVE, ["0:9"])
 
@@ -273,11 +273,11 @@ def test_another_contract_for_the_same_changelog_is_another_table(keeping: Keepi
         msgspec.structs.replace(first.key, table=wider), TableTopic(wider, first.key.topic, 1), 1
     )
     keeping.tables = [again]
-    keeping.reached[again.key] = Reached(0, 2)
+    keeping.reached[again.key] = LoadProgress(0, 2)
     keeping.turn()
     assert keeping.shown() == ["0:1", "0:2"]
     keeping.apply(again, row(1), row(2))
-    keeping.reached[again.key] = Reached(2, 2)
+    keeping.reached[again.key] = LoadProgress(2, 2)
     keeping.turn()
     assert keeping.shown() == ["0:2"]
 
@@ -311,7 +311,7 @@ def test_a_shared_table_takes_the_new_number_when_it_has_what_was_there_at_ready
 ) -> None:
     second = shared(keeping.tables[0], 2)
     keeping.tables, keeping.current = [second], 2
-    keeping.reached[second.key] = Reached(2, 3)
+    keeping.reached[second.key] = LoadProgress(2, 3)
     keeping.turn()
     assert (keeping.state(), keeping.info().generation) == (Live.LIVE, 1)
     assert keeping.shown() == ["0:1", "0:2"], "it goes on as it was"
@@ -323,7 +323,7 @@ def test_a_shared_table_takes_the_new_number_when_it_has_what_was_there_at_ready
     keeping.watching.settle()
     assert keeping.state() is Live.STALE, "it lacks what the current one had"
     keeping.apply(second, row(3))
-    keeping.reached[second.key] = Reached(3, 3)
+    keeping.reached[second.key] = LoadProgress(3, 3)
     keeping.turn()
     assert (keeping.state(), keeping.info().generation) == (Live.LIVE, 2)
     assert keeping.shown() == ["0:1", "0:2", "0:3"]
@@ -362,7 +362,9 @@ def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
 
 
 def test_a_pipeline_that_is_behind_makes_its_tables_stale_since_then(keeping: Keeping) -> None:
-    keeping.turn(pulse=NOW, behind=Behind(NOW - 40, "The pipeline has 5 messages still to read."))
+    keeping.turn(
+        pulse=NOW, behind=TablesBehind(NOW - 40, "The pipeline has 5 messages still to read.")
+    )
     assert keeping.state() is Live.STALE
     assert keeping.viewer.told is not None
     assert keeping.viewer.told.since == NOW - 40
@@ -375,10 +377,10 @@ def test_a_pipeline_that_is_behind_makes_its_tables_stale_since_then(keeping: Ke
 
 def test_one_slow_join_makes_only_its_own_table_stale(keeping: Keeping) -> None:
     why = "The join has 5 messages still to read."
-    keeping.turn(pulse=NOW, behind=Behind(NOW - 40, why, ("final_ui",)))
+    keeping.turn(pulse=NOW, behind=TablesBehind(NOW - 40, why, ("final_ui",)))
     assert keeping.state() is Live.LIVE, "another table is behind"
     assert keeping.manager.pipeline().health is PipelineHealth.BEHIND
-    keeping.turn(pulse=NOW + 1, behind=Behind(NOW - 40, why, ("made", "final_ui")))
+    keeping.turn(pulse=NOW + 1, behind=TablesBehind(NOW - 40, why, ("made", "final_ui")))
     assert keeping.viewer.told is not None
     told = keeping.viewer.told
     assert (told.state, told.message, told.since) == (Live.STALE, why, NOW - 40)
@@ -413,7 +415,7 @@ def test_gaps_are_those_of_the_changelog_that_is_shown(keeping: Keeping) -> None
     assert keeping.info().gaps == (), "the one before is still shown"
     assert keeping.manager.log_lines == []
     keeping.apply(second, row(9))
-    keeping.reached[second.key] = Reached(1, 1)
+    keeping.reached[second.key] = LoadProgress(1, 1)
     keeping.turn(gaps=gaps)
     assert (keeping.info().message, keeping.info().gaps) == (WARNING, (GAP,))
 
@@ -436,7 +438,7 @@ def test_retention_takes_the_oldest_and_viewers_see_them_go() -> None:
     keeping = Keeping()
     first = followed(1, making.made_table(version=False, retention=Retention(2, 3600)))
     keeping.tables, keeping.current = [first], 1
-    keeping.reached[first.key] = Reached(0, 0)
+    keeping.reached[first.key] = LoadProgress(0, 0)
     keeping.turn()
     keeping.apply(first, row(1), row(2), row(3))
     assert keeping.shown() == ["0:2", "0:3"]
@@ -451,7 +453,7 @@ def test_a_table_that_has_used_up_its_memory_loses_its_oldest_rows_before_everyo
     keeping = Keeping(MEGABYTE)
     first = followed(1)
     keeping.tables, keeping.current = [first], 1
-    keeping.reached[first.key] = Reached(0, 0)
+    keeping.reached[first.key] = LoadProgress(0, 0)
     keeping.turn()
     keeping.watching.move(keeping.viewer, Window(0, 3))
     for start in range(0, 20_000, 500):
@@ -480,7 +482,7 @@ def test_a_new_message_in_an_old_row_is_no_lag() -> None:
     keeping.turn()
     hour = 3_600_000_000
     keeping.apply(one, row(1, ts=NOW - 2 * hour) | {"_accounts_ts": None})
-    keeping.reached[one.key] = Reached(1, 1)
+    keeping.reached[one.key] = LoadProgress(1, 1)
     keeping.turn()
     assert 7200 <= keeping.info().lag_seconds < 10_800
     keeping.apply(one, row(1, ts=NOW - 2 * hour) | {"_accounts_ts": NOW})
@@ -498,5 +500,5 @@ def test_what_is_said_about_a_table_is_so(keeping: Keeping) -> None:
     store = keeping.manager.store("made")
     assert store is not None
     assert info.bytes == store.nbytes
-    keeping.hub.publish(Moment(0, keeping.hub.tick, 1e9, 0))
+    keeping.hub.publish(PublicationTime(0, keeping.hub.tick, 1e9, 0))
     assert keeping.manager.message == "All tables are loaded."

@@ -10,8 +10,8 @@ import msgspec
 from evergrid.changelog.control_topic import ControlTopic
 from evergrid.changelog.manifest import Choices
 from evergrid.config.settings import Settings
-from evergrid.protocol.codes import Code
-from evergrid.testing.gateway import LocalGateway
+from evergrid.protocol.error_codes import Code
+from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.caller import Answer, calling
 from tests.gateway.http.test_pipeline_status import MANIFEST
 

@@ -14,7 +14,7 @@ import pytest
 
 from evergrid.changelog.manifest import Gap
 from evergrid.protocol.messages import Live
-from evergrid.testing.gateway import LIMITS, LocalGateway
+from evergrid.testing.local_gateway import LIMITS, LocalGateway
 from tests.gateway.caller import Answer, Caller, calling, wait_until
 from tests.gateway.conftest import PEOPLE, person
 

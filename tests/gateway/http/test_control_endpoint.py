@@ -11,9 +11,9 @@ import pytest
 
 from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.gateway.access.access_key import PREFIX
-from evergrid.protocol.codes import Code
-from evergrid.testing.control import Handed
-from evergrid.testing.gateway import LocalGateway
+from evergrid.protocol.error_codes import Code
+from evergrid.testing.control_recorder import RecordedMessage
+from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.caller import Answer, Caller, calling, wait_until
 from tests.gateway.http.controlling import (
     BURST,
@@ -40,8 +40,8 @@ def test_a_message_is_handed_over_as_it_is_with_who_sent_it(gateway: LocalGatewa
     assert (first.status, json.loads(first.body)) == (202, {"sent": {"partition": 0, "offset": 0}})
     assert json.loads(second.body) == {"sent": {"partition": 0, "offset": 1}}
     assert gateway.handed_over == [
-        Handed(MESSAGE, "key ops"),
-        Handed(b'{"joinType":"left"}', "key ops"),
+        RecordedMessage(MESSAGE, "key ops"),
+        RecordedMessage(b'{"joinType":"left"}', "key ops"),
     ]
     assert audited(gateway)[0] == (
         f"Control: key ops: {MESSAGE.decode()}: sent to evergrid-control as 0:0."

@@ -18,10 +18,10 @@ from evergrid.changelog.control_message import BY_HEADER
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka import clients, topics
-from evergrid.model.source import Edge
-from evergrid.protocol.codes import Code
-from evergrid.testing.gateway import LocalGateway
-from evergrid.testing.tables import wait_for
+from evergrid.model.source import TopicEnd
+from evergrid.protocol.error_codes import Code
+from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.caller import Answer, calling
 from tests.gateway.http.controlling import (
     BURST,
@@ -52,7 +52,7 @@ def settings_for(bootstrap: str) -> Settings:
 def on_topic(broker: EmbeddedBroker) -> list[tuple[bytes | None, object]]:
     """Each message with its headers, in order."""
     connection = broker.connection()
-    ends = topics.offsets(connection, OFFERED.topic, Edge.LATEST)
+    ends = topics.offsets(connection, OFFERED.topic, TopicEnd.LATEST)
     assert list(ends) == [0], "messages count in their order, so there must be one partition"
     consumer = clients.consumer(connection, **{"auto.offset.reset": "earliest"})
     try:

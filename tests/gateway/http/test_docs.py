@@ -12,8 +12,8 @@ from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import EngineLoad
 from evergrid.gateway.http.loop_delay import LoopDelays
 from evergrid.gateway.http.metrics import MetricsSnapshot, metrics
-from evergrid.protocol.codes import Code
-from evergrid.testing.gateway import LocalGateway
+from evergrid.protocol.error_codes import Code
+from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.conftest import person
 
 DOCS = Path(__file__).parents[3] / "docs"

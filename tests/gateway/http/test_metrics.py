@@ -7,7 +7,7 @@ from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
 from evergrid.gateway.http.loop_delay import BUCKETS, LoopDelays
 from evergrid.gateway.http.metrics import MetricsSnapshot, metrics
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live
 
 LINE = re.compile(r"(# (HELP|TYPE) evergrid_\w+ .+|evergrid_\w+(\{.+\})? -?[0-9.e+-]+)")

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from evergrid.changelog.manifest import Behind, Choices, Manifest
+from evergrid.changelog.manifest import Choices, Manifest, TablesBehind
 from evergrid.config import load
 from evergrid.gateway.http.pipeline_status import HIDDEN_DELAY, HIDDEN_ERROR
 from evergrid.model.generation import Generation, Progress, State, TableTopic, Times
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.caller import calling
 
 SETTINGS = load(None, {})
@@ -135,7 +135,7 @@ def test_who_may_not_read_the_table_that_is_behind_is_not_told_of_it(tmp_path: P
     running = LocalGateway(tmp_path)
     running.new_key("users", ["users_*"])
     running.new_key("final", ["final_ui"])
-    behind = Behind(5, "final_ui has messages still to read.", ("final_ui",))
+    behind = TablesBehind(5, "final_ui has messages still to read.", ("final_ui",))
     running.engine.manifest = msgspec.structs.replace(MANIFEST, behind=behind)
     with running:
         assert (ask(running)["state"], ask(running)["message"]) == ("behind", behind.why)

@@ -10,8 +10,8 @@ import pytest
 
 from evergrid.gateway.http.row_formats import RowsHead, writer
 from evergrid.gateway.http.row_parameters import Format
+from evergrid.model.field_types import TEXT
 from evergrid.model.table import Column
-from evergrid.model.types import TEXT
 
 HEAD = RowsHead("people", 3, (Column("name", TEXT),), 2)
 HARD = [

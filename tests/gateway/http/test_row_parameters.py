@@ -4,8 +4,8 @@ import pytest
 
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.http.row_parameters import Format, RowsRequest, accepted, read_rows_request
-from evergrid.protocol.codes import Code
-from evergrid.views.query import Filter, Nulls, Op, OrderBy, Query, Window
+from evergrid.protocol.error_codes import Code
+from evergrid.views.view_query import Filter, Nulls, Op, OrderBy, Query, Window
 
 
 def wish(*parameters: tuple[str, str], accept: str = "") -> RowsRequest:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.testing.gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.caller import Answer, calling
 
 OTHER_PAGE = "https://boards.example"

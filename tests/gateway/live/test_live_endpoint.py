@@ -10,12 +10,13 @@ import msgspec
 import pytest
 
 from evergrid.config.settings import Tls
-from evergrid.gateway.live import live_connection, live_session
+from evergrid.gateway.live import client_connection as live_connection
+from evergrid.gateway.live import live_session
 from evergrid.model.errors import ConfigError
-from evergrid.protocol.codes import Code
-from evergrid.protocol.frames import Kind
+from evergrid.protocol.error_codes import Code
+from evergrid.protocol.frames import FrameKind
 from evergrid.protocol.messages import Live
-from evergrid.testing.gateway import LIMITS, LocalGateway
+from evergrid.testing.local_gateway import LIMITS, LocalGateway
 from tests.certificates import self_signed
 from tests.gateway.caller import BINARY, LIMIT, Caller, calling, frame, ids, wait_until, works
 from tests.gateway.conftest import PEOPLE, person
@@ -30,7 +31,7 @@ def test_a_window_is_shown_and_then_only_what_changes(gateway: LocalGateway) -> 
         assert ids(first) == ["0:2", "0:3", "0:4", "0:5"]
         gateway.upsert("people", [person(3, name="Mei")])
         second = caller.watch()
-        assert second.header.kind is Kind.DIFFERENCE
+        assert second.header.kind is FrameKind.DIFFERENCE
         assert second.header.base == first.header.sequence
         assert second.description.parts == ((0, 1), (-1, 1), (2, 2))
 
@@ -120,14 +121,14 @@ def test_who_comes_back_is_sent_only_what_it_missed(gateway: LocalGateway) -> No
             assert again.hear()["state"] == "live"
             gateway.upsert("people", [person(3, name="Mei")])
             missed = again.watch()
-            assert (missed.header.kind, missed.header.base) == (Kind.DIFFERENCE, seen)
+            assert (missed.header.kind, missed.header.base) == (FrameKind.DIFFERENCE, seen)
 
 
 def test_who_comes_back_to_another_instance_starts_anew(gateway: LocalGateway) -> None:
     with calling(gateway) as caller:
         caller.log_in()
         caller.open(1, resume={"instance": "another", "sequence": 1})
-        assert caller.watch().header.kind is Kind.FULL
+        assert caller.watch().header.kind is FrameKind.FULL
 
 
 def test_hearts_beat_and_who_answers_none_is_dropped(
@@ -156,7 +157,7 @@ def _outlives(gateway: LocalGateway) -> bool:
             return False
     assert ending == ("silent", Code.SILENT.close)
     assert lasted > 4.0
-    return shown.header.kind is Kind.DIFFERENCE
+    return shown.header.kind is FrameKind.DIFFERENCE
 
 
 def test_hello_must_come_in_time(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from evergrid.gateway.live.session_actions import (
     SendMessage,
 )
 from evergrid.gateway.live.session_context import HEARTBEAT_SECONDS, SILENCE_SECONDS, SessionContext
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import (
     Closed,
     Failed,
@@ -33,9 +33,9 @@ from evergrid.protocol.messages import (
     Welcome,
     WindowState,
 )
-from evergrid.testing.gateway import LIMITS
+from evergrid.testing.local_gateway import LIMITS
 from evergrid.views.predicate import MAX_NESTING
-from evergrid.views.query import Window
+from evergrid.views.view_query import Window
 
 Kind = TypeVar("Kind")
 

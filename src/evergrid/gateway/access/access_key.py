@@ -10,7 +10,7 @@ from typing import Protocol
 
 import msgspec
 
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 # Lets people and secret scanners recognise a key.
 PREFIX = "eg_"

@@ -12,9 +12,9 @@ from evergrid.gateway.access.origin_policy import OriginPolicy, key_missing
 from evergrid.gateway.access.request_checks import shown
 from evergrid.gateway.access.request_error import INTERNAL_ERROR, RequestError
 from evergrid.gateway.access.traffic_counters import TrafficCounters
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import PATH
-from evergrid.views.query import QueryError
+from evergrid.views.view_query import QueryError
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Log = Callable[[str], None]

@@ -15,7 +15,7 @@ from aiohttp import web
 from evergrid.config.settings import GatewayLimits
 from evergrid.gateway.access.json_response import error_response
 from evergrid.gateway.access.request_error import INTERNAL_ERROR
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 
 class HttpHandler(web.RequestHandler):

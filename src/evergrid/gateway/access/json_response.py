@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from aiohttp import web
 
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 JSON = "application/json"
 RETRY_SECONDS = "1"

@@ -22,7 +22,7 @@ import yaml
 
 from evergrid.config.problems import Problems, quoted, suggestion
 from evergrid.config.section import Section
-from evergrid.config.values import BOOLEAN, Value
+from evergrid.config.value_types import BOOLEAN, Value
 from evergrid.config.yaml_tree import ListNode, ScalarNode, parse
 from evergrid.gateway.access.access_key import EVERY_TABLE, PREFIX, AccessKey, make_key
 from evergrid.model.errors import ConfigError

@@ -13,7 +13,7 @@ from evergrid.gateway.access.access_key import AccessKey, KeyProblem, hashed
 from evergrid.gateway.access.file_stamp import file_stamp
 from evergrid.gateway.access.key_file import KeyFile, read_keys
 from evergrid.model.errors import ConfigError
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 CHECK_SECONDS = 1.0  # a removed key is rejected this soon, at the cost of one stat() a second
 

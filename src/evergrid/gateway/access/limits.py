@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evergrid.config.settings import GatewayLimits
 from evergrid.gateway.access.request_error import RequestError
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 BURST_SECONDS = 2.0  # a page that opens all its windows at once is no attack
 

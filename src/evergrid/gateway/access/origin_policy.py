@@ -14,7 +14,7 @@ from evergrid.config.settings import Gateway
 from evergrid.config.web_addresses import DEFAULT_PORTS
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.model.errors import ConfigError
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _CREDENTIALS = frozenset(

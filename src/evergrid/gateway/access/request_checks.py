@@ -5,9 +5,9 @@ from __future__ import annotations
 from evergrid.gateway.access.access_key import AccessKey
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.model.table import NAME
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.views.predicate import MAX_NESTING
-from evergrid.views.query import Filter, Query, Window
+from evergrid.views.view_query import Filter, Query, Window
 
 MAX_OFFSET = 2**53  # JavaScript has exact integers up to here
 _SHOWN_CHARACTERS = 80

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evergrid.model.errors import EvergridError
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 INTERNAL_ERROR = "internal error: please report it. Try again; the gateway's log says more."
 

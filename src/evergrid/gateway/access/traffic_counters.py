@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 SENT = "sent"  # a control message that Kafka has taken
 

@@ -11,7 +11,7 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.changelog.arrow_reader import RowReader
-from evergrid.changelog.feed import Arrivals, Feed, Followed, Key, News, Reached
+from evergrid.changelog.feed import Arrivals, Feed, FeedUpdate, Followed, Key, LoadProgress
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.reader import Record
 
@@ -27,7 +27,7 @@ class FeedState(msgspec.Struct, frozen=True):
     """The changelogs that are followed, how far each is read, and why Kafka is down, if it is."""
 
     followed: Sequence[Followed] = ()
-    reached: Mapping[Key, Reached] = {}
+    reached: Mapping[Key, LoadProgress] = {}
     manifest: Manifest = Manifest()
     down: str = ""
 
@@ -64,7 +64,7 @@ class ChangelogFollower:
         finally:
             self._feed.close()
 
-    def _take(self, news: News) -> None:
+    def _take(self, news: FeedUpdate) -> None:
         now = FeedState(
             followed=news.followed, reached=news.reached, manifest=news.manifest, down=news.down
         )

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import msgspec
 
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import WindowState
-from evergrid.views.query import Window
+from evergrid.views.view_query import Window
 
 SubscriberId = int
 

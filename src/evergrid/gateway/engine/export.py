@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from evergrid.gateway.engine.publication import record_batch
-from evergrid.store.growing import Slots
+from evergrid.store.growing_array import Slots
 from evergrid.store.rows import Rows
-from evergrid.store.table import TableStore
+from evergrid.store.table_store import TableStore
 from evergrid.views.predicate import check_columns
-from evergrid.views.query import Query, Window
 from evergrid.views.view import View
+from evergrid.views.view_query import Query, Window
 
 BATCH = 10_000
 TOTAL = "total"  # in the metadata of the first batch's schema: rows in the whole view

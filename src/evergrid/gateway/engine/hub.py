@@ -21,12 +21,12 @@ from evergrid.gateway.engine.deliveries import (
 )
 from evergrid.gateway.engine.export import Export
 from evergrid.gateway.engine.shared_view import SharedView, ViewKey
-from evergrid.gateway.engine.shared_window import Moment, SharedWindow
-from evergrid.protocol.codes import Code
+from evergrid.gateway.engine.shared_window import PublicationTime, SharedWindow
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live, WindowState
-from evergrid.store.table import Applied, TableStore
+from evergrid.store.table_store import ApplyResult, TableStore
 from evergrid.views.predicate import check_columns
-from evergrid.views.query import Query, QueryError, Window
+from evergrid.views.view_query import Query, QueryError, Window
 
 _BUILDING = WindowState(Live.LOADING, "The rows are being filtered and sorted.")
 _LATE_SECONDS = 0.1
@@ -110,7 +110,7 @@ class Hub:
         for view in self._views_of(name):
             self._report_to_all(view)
 
-    def update(self, store: TableStore, applied: Applied) -> None:
+    def update(self, store: TableStore, applied: ApplyResult) -> None:
         """Apply a change of this store to all its views and exports."""
         if not len(applied.changed) and not len(applied.removed):
             return
@@ -129,7 +129,7 @@ class Hub:
         query: Query,
         window: Window,
         resume: int | None,
-        moment: Moment,
+        moment: PublicationTime,
         *,
         again: bool = False,
     ) -> None:
@@ -161,7 +161,7 @@ class Hub:
         with self._isolated(view):
             self._attach(subscriber, view, resume, moment)
 
-    def move(self, subscriber: SubscriberId, window: Window, moment: Moment) -> None:
+    def move(self, subscriber: SubscriberId, window: Window, moment: PublicationTime) -> None:
         """Change the subscriber's window; the view stays the same."""
         if subscriber not in self._subscriptions:
             return
@@ -189,7 +189,7 @@ class Hub:
                 return True
         return False
 
-    def publish(self, moment: Moment) -> None:
+    def publish(self, moment: PublicationTime) -> None:
         """Publish what has changed and is due, and drop views that have been idle too long."""
         for key, view in list(self._views.items()):
             if self._has_changes(view) and view.due <= moment.now:
@@ -297,7 +297,11 @@ class Hub:
                 self._reject(subscriber, Code.VIEW_FAILED, _VIEW_FAILED)
 
     def _attach(
-        self, subscriber: SubscriberId, view: SharedView, resume: int | None, moment: Moment
+        self,
+        subscriber: SubscriberId,
+        view: SharedView,
+        resume: int | None,
+        moment: PublicationTime,
     ) -> None:
         subscription = self._subscriptions[subscriber]
         columns = subscription.query.columns
@@ -335,7 +339,7 @@ class Hub:
             view.idle_since = now
         return view
 
-    def _publish(self, view: SharedView, moment: Moment) -> None:
+    def _publish(self, view: SharedView, moment: PublicationTime) -> None:
         late = False
         for window in view.windows.values():
             if not window.subscribers:
@@ -347,7 +351,7 @@ class Hub:
         view.dirty = late
         view.due = moment.now + (_LATE_SECONDS if late else self._limits.frame_seconds)
 
-    def _next_moment(self, moment: Moment) -> Moment:
+    def _next_moment(self, moment: PublicationTime) -> PublicationTime:
         self._sequence += 1
         return msgspec.structs.replace(moment, sequence=self._sequence, tick=self.tick)
 

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from evergrid.model.table import Column
-from evergrid.protocol.frames import ID_COLUMN, Description, Header, Kind, encode_shared
-from evergrid.store.growing import Slots
-from evergrid.store.table import TableStore
-from evergrid.views.difference import Difference
-from evergrid.views.query import Window
+from evergrid.protocol.frames import ID_COLUMN, Description, FrameKind, Header, encode_shared
+from evergrid.store.growing_array import Slots
+from evergrid.store.table_store import TableStore
+from evergrid.views.view_query import Window
+from evergrid.views.window_difference import Difference
 
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
@@ -71,7 +71,7 @@ class WindowPublication:
         """The full window, encoded on first use; any thread may ask."""
         with self._lock:
             if self._full is None:
-                whole = msgspec.structs.replace(self.header, kind=Kind.FULL, base=0)
+                whole = msgspec.structs.replace(self.header, kind=FrameKind.FULL, base=0)
                 schema = self.rows.schema.serialize().to_pybytes()
                 body = schema + self.rows.serialize().to_pybytes() + _END_OF_STREAM
                 self._full = encode_shared(whole, Description(columns=self._columns), body)

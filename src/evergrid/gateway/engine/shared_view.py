@@ -8,14 +8,14 @@ import msgspec
 
 from evergrid.gateway.engine.deliveries import SubscriberId
 from evergrid.gateway.engine.publication import WindowPublication
-from evergrid.gateway.engine.shared_window import Moment, SharedWindow
+from evergrid.gateway.engine.shared_window import PublicationTime, SharedWindow
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol.messages import WindowState
-from evergrid.store.growing import Slots
+from evergrid.store.growing_array import Slots
 from evergrid.store.rows import Rows
-from evergrid.store.table import TableStore
-from evergrid.views.query import Filter, OrderBy, Query, Window
+from evergrid.store.table_store import TableStore
 from evergrid.views.view import View
+from evergrid.views.view_query import Filter, OrderBy, Query, Window
 
 
 class ViewKey(msgspec.Struct, frozen=True):
@@ -141,7 +141,7 @@ class SharedView:
                 one.view.update(changed, removed)
                 self.dirty = self.dirty or one is self._shown
 
-    def publish(self, window: SharedWindow, moment: Moment) -> WindowPublication | None:
+    def publish(self, window: SharedWindow, moment: PublicationTime) -> WindowPublication | None:
         """A new publication of the window, if it has changed."""
         shown = self._shown
         if shown is None:

@@ -11,12 +11,12 @@ import pyarrow as pa
 from evergrid.gateway.engine.deliveries import SubscriberId
 from evergrid.gateway.engine.publication import WindowPublication, apply_difference, record_batch
 from evergrid.model.table import Column
-from evergrid.protocol.frames import Header, Kind
-from evergrid.store.growing import Slots
-from evergrid.store.table import TableStore
-from evergrid.views.difference import Difference, difference
-from evergrid.views.query import Window
+from evergrid.protocol.frames import FrameKind, Header
+from evergrid.store.growing_array import Slots
+from evergrid.store.table_store import TableStore
 from evergrid.views.view import View
+from evergrid.views.view_query import Window
+from evergrid.views.window_difference import Difference, difference
 
 # A difference that sends most rows again is no smaller than the full window.
 _LARGEST_DIFFERENCE = 0.6
@@ -24,7 +24,7 @@ _LARGEST_DIFFERENCE = 0.6
 _TOTAL_SECONDS = 0.5
 
 
-class Moment(msgspec.Struct, frozen=True):
+class PublicationTime(msgspec.Struct, frozen=True):
     """The moment of a publication: its sequence, the store's tick, and both clocks' times."""
 
     sequence: int
@@ -49,7 +49,7 @@ class SharedWindow:
         self._published_at = 0.0
 
     def refresh(
-        self, store: TableStore, view: View, generation: int, moment: Moment
+        self, store: TableStore, view: View, generation: int, moment: PublicationTime
     ) -> WindowPublication | None:
         """A new publication if the window has changed, else None."""
         total = len(view)
@@ -72,7 +72,7 @@ class SharedWindow:
         if change is not None and len(change.sent) > _LARGEST_DIFFERENCE * len(slots):
             change = None
         header = Header(
-            kind=Kind.FULL if change is None else Kind.DIFFERENCE,
+            kind=FrameKind.FULL if change is None else FrameKind.DIFFERENCE,
             sequence=moment.sequence,
             base=0 if change is None or before is None else before.sequence,
             generation=generation,

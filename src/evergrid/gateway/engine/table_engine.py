@@ -13,7 +13,7 @@ from evergrid.gateway.engine.deliveries import Deliver, SubscriberId
 from evergrid.gateway.engine.pipeline_health import PipelineInfo
 from evergrid.model.table import NAME, Column
 from evergrid.protocol.messages import Live, Resume
-from evergrid.views.query import Query, Window
+from evergrid.views.view_query import Query, Window
 
 
 class TableInfo(msgspec.Struct, frozen=True):

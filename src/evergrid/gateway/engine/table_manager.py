@@ -23,7 +23,7 @@ from evergrid.gateway.engine.pipeline_health import PipelineInfo, pipeline_info,
 from evergrid.gateway.engine.table_engine import TableInfo
 from evergrid.model.generation import State
 from evergrid.protocol.messages import Live, WindowState
-from evergrid.store.table import TableStore
+from evergrid.store.table_store import TableStore
 
 # A pipeline writes a heartbeat every 5 seconds.
 _HEARTBEAT_SECONDS = 20.0

@@ -26,11 +26,11 @@ from evergrid.gateway.engine.deliveries import Deliver, Delivery, SubscriberId
 from evergrid.gateway.engine.export import Export
 from evergrid.gateway.engine.hub import Hub, HubLimits
 from evergrid.gateway.engine.pipeline_health import PipelineInfo
-from evergrid.gateway.engine.shared_window import Moment
+from evergrid.gateway.engine.shared_window import PublicationTime
 from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
 from evergrid.gateway.engine.table_manager import TableManager
 from evergrid.protocol.messages import Resume
-from evergrid.views.query import Query, Window
+from evergrid.views.view_query import Query, Window
 
 Log = Callable[[str], None]
 Answer = TypeVar("Answer")
@@ -236,8 +236,8 @@ class ThreadedEngine:
         self._hub.exports.append(export)
         return export
 
-    def _moment(self) -> Moment:
-        return Moment(
+    def _moment(self) -> PublicationTime:
+        return PublicationTime(
             sequence=0,  # numbered when there is something to publish
             tick=self._hub.tick,
             now=time.monotonic(),

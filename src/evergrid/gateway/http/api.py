@@ -15,7 +15,7 @@ from evergrid.gateway.http.metrics import MEDIA, MetricsSnapshot, metrics
 from evergrid.gateway.http.pipeline_status import shown_to
 from evergrid.gateway.http.row_downloads import RowDownloads, no_such_table
 from evergrid.gateway.http.row_parameters import read_rows_request
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 
 class TableList(msgspec.Struct, frozen=True):

@@ -27,12 +27,12 @@ from evergrid.gateway.access.limits import TokenBuckets
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.access.traffic_counters import SENT, TrafficCounters
 from evergrid.gateway.engine.table_engine import TableEngine
-from evergrid.kafka.sending import Sent
-from evergrid.model.control import Request
+from evergrid.kafka.message_sender import SentPosition
+from evergrid.model.control_request import Request
 from evergrid.model.errors import DataError, EvergridError
 from evergrid.model.join import JoinType
 from evergrid.model.printable import printable
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 
 PER_SECOND = 5.0  # of one key; twice as many at once after a pause
 
@@ -49,7 +49,7 @@ class ControlTopic(Protocol):
 
     def name(self, manifest: Manifest) -> str: ...
     def read(self, value: bytes, manifest: Manifest) -> Request: ...
-    def send(self, value: bytes, by: str, manifest: Manifest) -> Sent: ...
+    def send(self, value: bytes, by: str, manifest: Manifest) -> SentPosition: ...
 
 
 class SourceChoice(msgspec.Struct, frozen=True):
@@ -139,7 +139,7 @@ class ControlEndpoint:
             )
         self._over_limit.discard(key.name)
 
-    async def _send(self, message: bytes, key: AccessKey) -> Sent:
+    async def _send(self, message: bytes, key: AccessKey) -> SentPosition:
         manifest = (await self._engine.pipeline()).manifest
         try:
             self._topic.read(message, manifest)
@@ -151,7 +151,7 @@ class ControlEndpoint:
             ) from None
         return await self._send_to_kafka(message, f"key {key.name}", manifest)
 
-    async def _send_to_kafka(self, message: bytes, by: str, manifest: Manifest) -> Sent:
+    async def _send_to_kafka(self, message: bytes, by: str, manifest: Manifest) -> SentPosition:
         loop = asyncio.get_running_loop()
         sending = loop.run_in_executor(self._pool, self._topic.send, message, by, manifest)
         try:

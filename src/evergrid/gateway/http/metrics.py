@@ -18,7 +18,7 @@ Number = int | float
 Sample = tuple[str, Number]  # labels as they are written, value
 
 
-class Type(enum.Enum):
+class MetricType(enum.Enum):
     GAUGE = "gauge"
     COUNTER = "counter"
     HISTOGRAM = "histogram"
@@ -44,7 +44,7 @@ def metrics(now: MetricsSnapshot) -> str:
 
 def _lines(now: MetricsSnapshot) -> Iterator[str]:
     info = _labels(version=now.version, instance=now.instance)
-    yield from _metric("info", Type.GAUGE, "The running gateway.", [(info, 1)])
+    yield from _metric("info", MetricType.GAUGE, "The running gateway.", [(info, 1)])
     yield from _tables(now.tables)
     yield from _engine(now.load)
     yield from _viewers(now)
@@ -82,9 +82,12 @@ def _tables(tables: Sequence[TableInfo]) -> Iterator[str]:
         "table_changes_to_load": ("Changes to load.", [t.total for t in tables]),
     }
     for name, (sentence, values) in gauges.items():
-        yield from _metric(name, Type.GAUGE, sentence, each(values))
+        yield from _metric(name, MetricType.GAUGE, sentence, each(values))
     yield from _metric(
-        "table_changes_total", Type.COUNTER, "Changes applied.", each(t.changes for t in tables)
+        "table_changes_total",
+        MetricType.COUNTER,
+        "Changes applied.",
+        each(t.changes for t in tables),
     )
     states = [
         (_labels(table=table.name, state=state.value), int(table.state is state))
@@ -97,34 +100,34 @@ def _tables(tables: Sequence[TableInfo]) -> Iterator[str]:
         for gap in table.gaps
     ]
     yield from _metric(
-        "join_gaps_messages", Type.GAUGE, "Messages left out of the join, by reason.", gaps
+        "join_gaps_messages", MetricType.GAUGE, "Messages left out of the join, by reason.", gaps
     )
     yield from _metric(
-        "table_state", Type.GAUGE, "1 for the current state of the table, else 0.", states
+        "table_state", MetricType.GAUGE, "1 for the current state of the table, else 0.", states
     )
 
 
 def _engine(load: EngineLoad) -> Iterator[str]:
-    yield from _one("ready", Type.GAUGE, "Whether all tables are loaded.", int(load.ready))
-    yield from _one("views", Type.GAUGE, "Views over all tables.", load.views)
-    yield from _one("windows", Type.GAUGE, "Different windows over all views.", load.windows)
-    yield from _one("subscribers", Type.GAUGE, "Subscriptions to windows.", load.subscribers)
+    yield from _one("ready", MetricType.GAUGE, "Whether all tables are loaded.", int(load.ready))
+    yield from _one("views", MetricType.GAUGE, "Views over all tables.", load.views)
+    yield from _one("windows", MetricType.GAUGE, "Different windows over all views.", load.windows)
+    yield from _one("subscribers", MetricType.GAUGE, "Subscriptions to windows.", load.subscribers)
     yield from _one(
-        "view_cpu_seconds_total", Type.COUNTER, "CPU spent on views.", load.view_seconds
+        "view_cpu_seconds_total", MetricType.COUNTER, "CPU spent on views.", load.view_seconds
     )
     yield from _one(
-        "publications_total", Type.COUNTER, "Publications of windows.", load.publications
+        "publications_total", MetricType.COUNTER, "Publications of windows.", load.publications
     )
-    yield from _one("rows_applied_total", Type.COUNTER, "Changes applied.", load.rows_applied)
+    yield from _one("rows_applied_total", MetricType.COUNTER, "Changes applied.", load.rows_applied)
 
 
 def _viewers(now: MetricsSnapshot) -> Iterator[str]:
     counters = now.counters
-    yield from _one("connections", Type.GAUGE, "Open WebSockets.", now.connections)
+    yield from _one("connections", MetricType.GAUGE, "Open WebSockets.", now.connections)
     yield from _one(
-        "strangers", Type.GAUGE, "Open WebSockets that have not logged in.", now.anonymous
+        "strangers", MetricType.GAUGE, "Open WebSockets that have not logged in.", now.anonymous
     )
-    yield from _one("exports", Type.GAUGE, "Large downloads under way.", now.exports)
+    yield from _one("exports", MetricType.GAUGE, "Large downloads under way.", now.exports)
     totals = {
         "connections_total": ("WebSockets opened.", counters.connections),
         "logins_total": ("Successful logins.", counters.logins),
@@ -136,22 +139,22 @@ def _viewers(now: MetricsSnapshot) -> Iterator[str]:
         "export_bytes_total": ("Bytes of rows sent over HTTP.", counters.export_bytes),
     }
     for name, (sentence, value) in totals.items():
-        yield from _one(name, Type.COUNTER, sentence, value)
+        yield from _one(name, MetricType.COUNTER, sentence, value)
     yield from _metric(
         "dropped_total",
-        Type.COUNTER,
+        MetricType.COUNTER,
         "Connections ended by the gateway, by code.",
         [(_labels(reason=code.value), n) for code, n in counters.ended.items()],
     )
     yield from _metric(
         "http_requests_total",
-        Type.COUNTER,
+        MetricType.COUNTER,
         "HTTP responses, by status.",
         [(_labels(status=str(status)), n) for status, n in counters.requests.items()],
     )
     yield from _metric(
         "control_requests_total",
-        Type.COUNTER,
+        MetricType.COUNTER,
         "Control messages over HTTP, by result: sent, or an error code.",
         [(_labels(verdict=verdict), n) for verdict, n in counters.control.items()],
     )
@@ -159,17 +162,20 @@ def _viewers(now: MetricsSnapshot) -> Iterator[str]:
 
 def _delays(delays: LoopDelays) -> Iterator[str]:
     yield from _one(
-        "loop_delay_last_seconds", Type.GAUGE, "Last measured delay of the event loop.", delays.last
+        "loop_delay_last_seconds",
+        MetricType.GAUGE,
+        "Last measured delay of the event loop.",
+        delays.last,
     )
     yield from _one(
         "loop_delay_worst_seconds",
-        Type.GAUGE,
+        MetricType.GAUGE,
         "Worst delay of the event loop in the last minute.",
         delays.worst,
     )
     name = "evergrid_loop_delay_seconds"
     yield f"# HELP {name} Delay of the event loop."
-    yield f"# TYPE {name} {Type.HISTOGRAM.value}"
+    yield f"# TYPE {name} {MetricType.HISTOGRAM.value}"
     for bound, count in zip(BUCKETS, delays.buckets, strict=True):
         yield f'{name}_bucket{{le="{bound}"}} {count}'
     yield f'{name}_bucket{{le="+Inf"}} {delays.count}'
@@ -177,11 +183,13 @@ def _delays(delays: LoopDelays) -> Iterator[str]:
     yield f"{name}_count {delays.count}"
 
 
-def _one(name: str, type_: Type, sentence: str, value: Number) -> Iterator[str]:
+def _one(name: str, type_: MetricType, sentence: str, value: Number) -> Iterator[str]:
     return _metric(name, type_, sentence, [("", value)])
 
 
-def _metric(name: str, type_: Type, sentence: str, samples: Sequence[Sample]) -> Iterator[str]:
+def _metric(
+    name: str, type_: MetricType, sentence: str, samples: Sequence[Sample]
+) -> Iterator[str]:
     yield f"# HELP evergrid_{name} {sentence}"
     yield f"# TYPE evergrid_{name} {type_.value}"
     for labels, value in samples:

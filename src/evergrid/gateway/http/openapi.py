@@ -15,9 +15,9 @@ from evergrid.gateway.http.pipeline_status import PipelineResponse
 from evergrid.gateway.http.row_formats import RowsDocument
 from evergrid.gateway.http.row_parameters import ALL, Format
 from evergrid.model.table import NAME
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import DEFAULT_LIMIT, PATH, SUBPROTOCOL
-from evergrid.views.query import Filter
+from evergrid.views.view_query import Filter
 
 _TEXT: Json = {"type": "string"}
 _INTEGER: Json = {"type": "integer", "format": "int64"}

@@ -28,14 +28,14 @@ from evergrid.gateway.http.pipeline_status import (
     SourceStatus,
 )
 from evergrid.gateway.http.row_formats import Row, RowsDocument
+from evergrid.model.field_types import ColumnKind, FieldType, TimeUnit
 from evergrid.model.gap import GapReason
 from evergrid.model.generation import Progress, State
 from evergrid.model.join import JoinType
 from evergrid.model.table import Column, Role
-from evergrid.model.types import FieldType, Kind, TimeUnit
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live
-from evergrid.views.query import Filter, Op
+from evergrid.views.view_query import Filter, Op
 
 Json = dict[str, Any]
 
@@ -54,7 +54,7 @@ _NAMES: Mapping[type, str] = {
     JoinChoice: "JoinChoice",
     JoinStatus: "Join",
     JoinType: "JoinType",
-    Kind: "TypeKind",
+    ColumnKind: "TypeKind",
     Live: "TableState",
     Liveness: "Liveness",
     MessagePosition: "MessagePosition",

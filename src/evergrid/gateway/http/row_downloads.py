@@ -15,7 +15,7 @@ from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
 from evergrid.gateway.http.row_formats import RowsHead, Writer, writer
 from evergrid.gateway.http.row_parameters import Format, RowsRequest
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.frames import ID_COLUMN
 from evergrid.protocol.messages import Live
 

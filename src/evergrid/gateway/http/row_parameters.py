@@ -11,9 +11,9 @@ import msgspec
 from evergrid.gateway.access.request_checks import MAX_OFFSET, check_query, check_window, shown
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.http.accept_header import weights
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import DEFAULT_LIMIT
-from evergrid.views.query import Filter, Nulls, OrderBy, Query, Window
+from evergrid.views.view_query import Filter, Nulls, OrderBy, Query, Window
 
 ALL = "all"
 _INTEGER = re.compile(r"-?[0-9]{1,20}")

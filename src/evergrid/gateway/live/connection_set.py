@@ -6,8 +6,8 @@ import asyncio
 import time
 
 from evergrid.gateway.access.connection_limiter import ConnectionLimiter
-from evergrid.gateway.live.live_connection import CLOSE_SECONDS, LiveConnection
-from evergrid.protocol.codes import Code
+from evergrid.gateway.live.client_connection import CLOSE_SECONDS, ClientConnection
+from evergrid.protocol.error_codes import Code
 
 CHECK_SECONDS = 0.5
 CHECKED_AT_ONCE = 100  # in one turn of the event loop
@@ -17,12 +17,12 @@ class ConnectionSet:
     """One task checks all connections: a timer for each would cost more."""
 
     def __init__(self) -> None:
-        self._connections: set[LiveConnection] = set()
+        self._connections: set[ClientConnection] = set()
         self._empty = asyncio.Event()
         self._empty.set()
         self._closing = False
 
-    async def run(self, connection: LiveConnection) -> None:
+    async def run(self, connection: ClientConnection) -> None:
         """Run the connection until it has ended."""
         self._connections.add(connection)
         self._empty.clear()
@@ -58,7 +58,7 @@ class ConnectionSet:
                 connection.abort()
 
 
-def _shut_down(connection: LiveConnection) -> None:
+def _shut_down(connection: ClientConnection) -> None:
     connection.end(
         Code.SHUTTING_DOWN, "shutting down: this gateway stops. Connect again in a moment."
     )

@@ -12,13 +12,13 @@ from evergrid.gateway.access.limits import ConnectionCounter
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import TableEngine
+from evergrid.gateway.live.client_connection import ClientConnection
 from evergrid.gateway.live.connection_set import ConnectionSet
 from evergrid.gateway.live.delivery_router import DeliveryRouter
-from evergrid.gateway.live.live_connection import LiveConnection
 from evergrid.gateway.live.live_session import LiveSession
 from evergrid.gateway.live.session_context import SessionContext
 from evergrid.gateway.live.websocket import LiveWebSocket
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import SUBPROTOCOL
 
 
@@ -52,7 +52,7 @@ class LiveEndpoint:
             self._counters.connections += 1
             session = LiveSession(self._context, slot, key, time.monotonic(), random.random())
             await self._connections.run(
-                LiveConnection(session, socket, self._engine, self._router, self._counters)
+                ClientConnection(session, socket, self._engine, self._router, self._counters)
             )
         finally:
             slot.release()

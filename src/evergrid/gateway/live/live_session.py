@@ -31,7 +31,7 @@ from evergrid.gateway.live.session_context import (
     SILENCE_SECONDS,
     SessionContext,
 )
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import (
     MAX_SUB,
     PROTOCOL,
@@ -46,7 +46,7 @@ from evergrid.protocol.messages import (
     decode_client,
     failed,
 )
-from evergrid.views.query import Window
+from evergrid.views.view_query import Window
 
 
 class _OpenWindow(msgspec.Struct, frozen=True):

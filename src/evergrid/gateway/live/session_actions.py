@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from evergrid.gateway.engine.deliveries import SubscriberId
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Resume, ServerMessage
-from evergrid.views.query import Query, Window
+from evergrid.views.view_query import Query, Window
 
 
 class SendMessage(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ import socket
 
 from aiohttp import WSCloseCode, web
 
-from evergrid.protocol.codes import Code
+from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import SUBPROTOCOL, encode, failed
 
 # What the kernel has buffered cannot be replaced by something newer. (Linux doubles it.)

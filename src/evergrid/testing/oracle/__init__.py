@@ -5,11 +5,10 @@ no code with what it judges, so that one mistake cannot hide itself by being mad
 Clear comes before quick here, but a table of a hundred thousand rows takes seconds.
 """
 
-from evergrid.testing.oracle.difference import differences, differing
-from evergrid.testing.oracle.joining import join, joined_rows
+from evergrid.testing.oracle.joins import join, joined_rows
 from evergrid.testing.oracle.message import Bad, Message, Row, Table, Value
+from evergrid.testing.oracle.message_rows import read
 from evergrid.testing.oracle.raw import Readings, quarantine, raw
-from evergrid.testing.oracle.reading import read
 from evergrid.testing.oracle.spec import (
     JoinSpec,
     JoinType,
@@ -18,6 +17,7 @@ from evergrid.testing.oracle.spec import (
     Spec,
     from_config,
 )
+from evergrid.testing.oracle.table_difference import differences, differing
 
 __all__ = [
     "Bad",

@@ -9,12 +9,12 @@ from functools import cache
 
 from evergrid.testing.oracle.message import JsonText, Value
 from evergrid.testing.oracle.number import Number, number_in
-from evergrid.testing.oracle.strict import Kind, Part
+from evergrid.testing.oracle.strict import JsonKind, Part
 
 NUMERIC = ("integer", "float", "decimal")
 
 _SHOWN_CHARACTERS = 64
-_NESTED = (Kind.OBJECT, Kind.ARRAY)
+_NESTED = (JsonKind.OBJECT, JsonKind.ARRAY)
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _MICROSECOND_PLACES = {"s": 6, "ms": 3, "us": 0, "ns": -3}
 _EARLIEST = -62_135_596_800_000_000  # 0001-01-01T00:00:00.000000Z
@@ -36,7 +36,7 @@ def is_numeric(spelling: str) -> bool:
 
 def value_of(part: Part, spelling: str) -> Value:
     """What a column of type `spelling` shows for `part`; raises Unfit."""
-    if part.kind is Kind.NULL:
+    if part.kind is JsonKind.NULL:
         return None
     if spelling == "text":
         return JsonText(part.characters) if part.kind in _NESTED else part.characters
@@ -58,7 +58,7 @@ def shown(part: Part) -> str:
 
 
 def _number(part: Part, spelling: str) -> Number:
-    number = number_in(part.characters) if part.kind in (Kind.NUMBER, Kind.TEXT) else None
+    number = number_in(part.characters) if part.kind in (JsonKind.NUMBER, JsonKind.TEXT) else None
     if number is None:
         raise Unfit(f"is not {spelling}")
     return number
@@ -100,16 +100,16 @@ def _precision_and_scale(spelling: str) -> tuple[int, int]:
 
 
 def _boolean(part: Part) -> bool:
-    if part.kind in (Kind.BOOLEAN, Kind.TEXT) and part.characters in ("true", "false"):
+    if part.kind in (JsonKind.BOOLEAN, JsonKind.TEXT) and part.characters in ("true", "false"):
         return part.characters == "true"
     raise Unfit("is not boolean")
 
 
 def _timestamp(part: Part, spelling: str) -> int:
     microseconds = None
-    if part.kind is Kind.TEXT:
+    if part.kind is JsonKind.TEXT:
         microseconds = _iso(part.characters)
-    elif part.kind is Kind.NUMBER:
+    elif part.kind is JsonKind.NUMBER:
         microseconds = _epoch(part.characters, spelling)
     if microseconds is None or not _EARLIEST <= microseconds <= _LATEST:
         raise Unfit(f"is not {spelling}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from evergrid.testing.oracle.strict import Document, Kind, Part
+from evergrid.testing.oracle.strict import Document, JsonKind, Part
 
 _NAME = r'"([^"\\\x00-\x1f]*)"'
 _VALUE = (
@@ -31,12 +31,12 @@ def parse_plain(text: str) -> Document | None:
             return None
         name, characters, number, boolean, null = match.groups()
         if characters is not None:
-            members.append((name, Part(Kind.TEXT, characters)))
+            members.append((name, Part(JsonKind.TEXT, characters)))
         elif number is not None:
-            members.append((name, Part(Kind.NUMBER, number)))
+            members.append((name, Part(JsonKind.NUMBER, number)))
         elif boolean is not None:
-            members.append((name, Part(Kind.BOOLEAN, boolean)))
+            members.append((name, Part(JsonKind.BOOLEAN, boolean)))
         else:
-            members.append((name, Part(Kind.NULL, null)))
+            members.append((name, Part(JsonKind.NULL, null)))
         end = match.end()
-    return Document(Kind.OBJECT, tuple(members), nested_repeat=False) if members else None
+    return Document(JsonKind.OBJECT, tuple(members), nested_repeat=False) if members else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from evergrid.testing.oracle.message import Bad, Message, Row, Table
-from evergrid.testing.oracle.reading import read
+from evergrid.testing.oracle.message_rows import read
 from evergrid.testing.oracle.spec import LimitsSpec, SourceSpec
 
 

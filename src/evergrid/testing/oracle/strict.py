@@ -16,7 +16,7 @@ _CONSTANT = re.compile(r"NaN|-?Infinity")
 _QUOTED = re.compile(r'"[^"]*"')
 
 
-class Kind(enum.Enum):
+class JsonKind(enum.Enum):
     """What a JSON value is; the words are those of quarantine's reasons."""
 
     OBJECT = "an object"
@@ -32,7 +32,7 @@ class Kind(enum.Enum):
 class Part:
     """One value: what it is, and its characters (a text's own, else as written)."""
 
-    kind: Kind
+    kind: JsonKind
     characters: str
 
 
@@ -40,7 +40,7 @@ class Part:
 class Document:
     """A whole message; `members` only when it is an object, in order, repeats included."""
 
-    kind: Kind
+    kind: JsonKind
     members: tuple[tuple[str, Part], ...]
     nested_repeat: bool
 
@@ -94,11 +94,11 @@ class _Parser:
     def document(self) -> Document:
         start = self._white(0)
         if self._at(start) == "{":
-            kind = Kind.OBJECT
+            kind = JsonKind.OBJECT
             members, end = self._members(start + 1)
         else:
             part, end = self._value(start)
-            if part.kind is Kind.CONSTANT:
+            if part.kind is JsonKind.CONSTANT:
                 raise Broken
             kind, members = part.kind, []
         if self._white(end) != len(self._text):
@@ -124,10 +124,10 @@ class _Parser:
 
     def _value(self, start: int) -> tuple[Part, int]:
         if constant := _CONSTANT.match(self._text, start):
-            return Part(Kind.CONSTANT, constant[0]), constant.end()
+            return Part(JsonKind.CONSTANT, constant[0]), constant.end()
         value, end = self._decode(start)
         kind = _kind(self._at(start))
-        if kind is Kind.TEXT:
+        if kind is JsonKind.TEXT:
             return Part(kind, _whole(str(value))), end
         return Part(kind, self._text[start:end]), end
 
@@ -158,13 +158,13 @@ class _Parser:
         return position + 1
 
 
-def _kind(first: str) -> Kind:
+def _kind(first: str) -> JsonKind:
     kinds = {
-        "{": Kind.OBJECT,
-        "[": Kind.ARRAY,
-        '"': Kind.TEXT,
-        "t": Kind.BOOLEAN,
-        "f": Kind.BOOLEAN,
-        "n": Kind.NULL,
+        "{": JsonKind.OBJECT,
+        "[": JsonKind.ARRAY,
+        '"': JsonKind.TEXT,
+        "t": JsonKind.BOOLEAN,
+        "f": JsonKind.BOOLEAN,
+        "n": JsonKind.NULL,
     }
-    return kinds.get(first, Kind.NUMBER)
+    return kinds.get(first, JsonKind.NUMBER)

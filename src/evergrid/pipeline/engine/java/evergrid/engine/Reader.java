@@ -56,7 +56,7 @@ public final class Reader {
     return names.stream().map(name -> Json.bytes('"' + name + "\":")).toArray(byte[][]::new);
   }
 
-  /** This thread's reader for the specification that evergrid.pipeline.engine.reading writes. */
+  /** This thread's reader for the specification that evergrid.pipeline.engine.raw_changes writes. */
   public static Reader of(String spec) {
     Map<String, Reader> readers = READERS.get();
     Reader reader = readers.get(spec);

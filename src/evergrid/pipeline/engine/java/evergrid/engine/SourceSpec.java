@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * What a reader must know of a source, and of the join that it takes part in; written as JSON by
- * evergrid.pipeline.engine.reading.
+ * evergrid.pipeline.engine.raw_changes.
  *
  * @param time the field that is the row's time; empty: Kafka's time
  * @param key the field that the join compares; empty: none

@@ -1,0 +1,256 @@
+"""Kinds of values: how each one is read from text, written back, and described in errors."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from evergrid.config.secrets import HIDDEN
+from evergrid.model.field_types import SPELLINGS, TEXT, FieldType, parse_type
+from evergrid.model.source import Start, StartTime, TopicEnd
+from evergrid.model.table import NAME, TIME_COLUMN
+
+T = TypeVar("T")
+E = TypeVar("E", bound=enum.Enum)
+
+# A table's name is part of a topic's name, of which Kafka takes 249 characters.
+LONGEST_NAME = 100
+
+_WHOLE = re.compile(r"-?(0|[1-9][0-9_]{0,17})")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_TOPIC_PATTERN = re.compile(r"[A-Za-z0-9._*?\[\]!-]{1,249}")
+_HOST = r"(?:[A-Z_]+://)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}"
+_BOOTSTRAP = re.compile(rf"{_HOST}(?:\s*,\s*{_HOST})*")
+_PROPERTY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
+_MASTER = re.compile(r"local|yarn|(?:spark|k8s)://\S+")
+_NOT_IN_JSON_NAME = re.compile(r"[\"'\\\x00-\x1f\x7f-\x9f]")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return value.value
+    return str(value) if isinstance(value, Path | FieldType) else value
+
+
+@dataclass(frozen=True)
+class Value(Generic[T]):
+    """A kind of value.
+
+    `read` raises ValueError for a text that is not `expected`; `write` is its reverse, for
+    YAML. Reading goes on with `stand_in` after an error, and `options` help to guess what was
+    meant. A `verbatim` value is taken from the environment as it is, not as YAML: a password
+    may look like YAML.
+    """
+
+    read: Callable[[str], T]
+    expected: str
+    remedy: str
+    stand_in: T
+    options: tuple[str, ...] = ()
+    write: Callable[[T], Any] = _plain
+    verbatim: bool = False
+
+    def accepts(self, text: str) -> bool:
+        try:
+            self.read(text)
+        except ValueError:
+            return False
+        return True
+
+
+def text_value(
+    accepts: Callable[[str], object], expected: str, remedy: str, verbatim: bool = False
+) -> Value[str]:
+    """A text that `accepts` takes, as it is written."""
+
+    def read(text: str) -> str:
+        if not accepts(text):
+            raise ValueError
+        return text
+
+    return Value(read, expected, remedy, "", verbatim=verbatim)
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= LONGEST_NAME and NAME.fullmatch(text) is not None
+
+
+def _is_column(text: str) -> bool:
+    return _is_name(text) and not text.startswith("_") and text.casefold() != TIME_COLUMN.name
+
+
+def _is_topic(text: str) -> bool:
+    return text not in (".", "..") and _TOPIC.fullmatch(text) is not None
+
+
+def _is_path(text: str) -> bool:
+    return bool(text) and "\0" not in text
+
+
+_NAME_WORDS = f"a name of letters, digits and _ (at most {LONGEST_NAME})"
+_COLUMN_WORDS = f"{_NAME_WORDS} that starts with a letter and is not '{TIME_COLUMN.name}'"
+_CHOOSE_NAME = "Choose such a name"
+_WRITE_PATH = "Write a path, absolute or relative to the configuration file."
+_CHOOSE_ONE = "Choose one of these."
+
+TABLE = text_value(
+    lambda text: _is_name(text) and text.casefold() != "manifest",
+    f"{_NAME_WORDS} that starts with a letter or _ and is not 'manifest'",
+    f"{_CHOOSE_NAME}.",
+)
+SOURCE = text_value(
+    lambda text: _is_name(text) and not text.startswith("_"),
+    f"{_NAME_WORDS} that starts with a letter",
+    f"{_CHOOSE_NAME}.",
+)
+COLUMN = text_value(
+    _is_column,
+    _COLUMN_WORDS,
+    f"{_CHOOSE_NAME}; {{type: ..., from: ...}} reads a field of any name in the JSON.",
+)
+JOINED_COLUMN = text_value(_is_column, _COLUMN_WORDS, f"{_CHOOSE_NAME}.")
+JSON_NAME = text_value(
+    lambda text: text and not _NOT_IN_JSON_NAME.search(text),
+    "the field's name in the JSON, without quotes, backslashes and control characters",
+    "Rename the field where it is written.",
+)
+TOPIC = text_value(
+    _is_topic,
+    "the name of a Kafka topic: 1 to 249 letters, digits, dots, _ and -",
+    "Write the topic's name as Kafka lists it.",
+)
+TOPIC_PATTERN = text_value(
+    _TOPIC_PATTERN.fullmatch,
+    "the name of a topic or a pattern of names such as users*, with *, ? and [...]",
+    "Write a topic's name, with * for any letters.",
+)
+PREFIX = text_value(
+    lambda text: _is_topic(text) and len(text) <= LONGEST_NAME,
+    f"the start of a topic's name: 1 to {LONGEST_NAME} letters, digits, dots, _ and -",
+    "Choose such a prefix.",
+)
+BOOTSTRAP = text_value(
+    _BOOTSTRAP.fullmatch,
+    "host:port, or several with commas between them",
+    "Write the address of a broker such as 127.0.0.1:9092.",
+)
+PROPERTY = text_value(
+    _PROPERTY.fullmatch,
+    "a property's name such as security.protocol",
+    "Write it as its documentation does.",
+)
+PROPERTY_VALUE = text_value(
+    lambda text: text != HIDDEN,
+    "a single value",
+    'Write the value itself; "" is an empty one.',
+    verbatim=True,
+)
+TEXT_VALUE = text_value(
+    PROPERTY_VALUE.accepts, "a single value", "Write the value itself.", verbatim=True
+)
+SETTING = text_value(
+    lambda text: text.startswith("spark.") and _PROPERTY.fullmatch(text),
+    "a Spark setting's name such as spark.ui.enabled",
+    "Write it as Spark's documentation does, in the same upper and lower case.",
+)
+MASTER = text_value(
+    _MASTER.fullmatch,
+    "local, yarn, or an address that starts with spark:// or k8s://",
+    "Write local to run Spark in this process; Evergrid finds the number of slots itself.",
+)
+FILE = text_value(_is_path, "a file", _WRITE_PATH)
+
+
+def _path(text: str) -> Path:
+    return Path(FILE.read(text))
+
+
+# A Section makes what they read absolute.
+FILE_PATH = Value(_path, "a file", _WRITE_PATH, Path())
+DIRECTORY_PATH = Value(_path, "a directory", _WRITE_PATH, Path())
+
+
+def one_of(options: Iterable[str], kind: str = "one of") -> Value[str]:
+    """One of `options`; `kind` says what they are in front of the list of them."""
+    known = tuple(options)
+
+    def read(text: str) -> str:
+        if text not in known:
+            raise ValueError
+        return text
+
+    expected = f"{kind} {', '.join(known) or '(there is none)'}"
+    return Value(read, expected, _CHOOSE_ONE, "", known)
+
+
+def choice(kind: type[E], read: Callable[[str], E] | None = None) -> Value[E]:
+    """A member of an enumeration, by its value."""
+    members = list(kind)
+    options = tuple(str(member.value) for member in members)
+    expected = f"one of {', '.join(options)}"
+    return Value(read or kind, expected, _CHOOSE_ONE, members[0], options)
+
+
+def _boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError
+    return text == "true"
+
+
+BOOLEAN = Value(_boolean, "true or false", _CHOOSE_ONE, False, ("true", "false"))
+
+
+def whole(low: int, high: int, also: int | None = None) -> Value[int]:
+    """A whole number from `low` to `high`, or `also`."""
+
+    def read(text: str) -> int:
+        number = int(text) if _WHOLE.fullmatch(text) else None
+        if number is None or not (low <= number <= high or number == also):
+            raise ValueError
+        return number
+
+    expected = f"a whole number from {low} to {high}" + (f", or {also}" if also else "")
+    return Value(read, expected, "Choose a number in this range.", low)
+
+
+def _type(text: str) -> FieldType:
+    found = parse_type(text)
+    if found is None:
+        raise ValueError
+    return found
+
+
+TYPE = Value(
+    _type,
+    f"one of {SPELLINGS}",
+    "Choose one of these; P is 1 to 38 digits, S of them after the point.",
+    TEXT,
+    ("text", "integer", "float", "decimal(18,2)", "boolean", "timestamp"),
+)
+
+
+def _start(text: str) -> Start:
+    if text in (TopicEnd.EARLIEST.value, TopicEnd.LATEST.value):
+        return TopicEnd(text)
+    time = datetime.datetime.fromisoformat(text)
+    if time.tzinfo is None or time.year < 1970:  # before that Kafka has no time
+        raise ValueError
+    try:
+        return StartTime(time.astimezone(datetime.UTC))
+    except OverflowError as error:
+        raise ValueError from error
+
+
+START: Value[Start] = Value(
+    _start,
+    "earliest, latest, or a time with its zone such as 2026-01-31T00:00:00Z",
+    "Choose one of these; Z is the zone of UTC.",
+    TopicEnd.EARLIEST,
+    ("earliest", "latest"),
+    lambda start: start.time.isoformat() if isinstance(start, StartTime) else start.value,
+)

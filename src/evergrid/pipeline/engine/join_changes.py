@@ -1,0 +1,103 @@
+"""Source messages as changes of a joined table, joined by the engine's Java.
+
+The Java keeps the state and writes the rows. This module tells it what the join is, and gives
+it the messages and the ticks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+from py4j.java_gateway import JVMView
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from evergrid.config.settings import Limits
+from evergrid.model.join import Join, Side
+from evergrid.model.source import Source
+from evergrid.model.table import Retention
+from evergrid.pipeline.engine.raw_changes import source_spec
+
+_SIDES = (Side.LEFT, Side.RIGHT)
+_MICROSECONDS = 1_000_000
+
+
+class Joining(msgspec.Struct, frozen=True):
+    """A join as a query runs it: `live` in real-time mode, else in micro-batches.
+
+    `query` is the name under which it reports how far it is; `reducers` is the number of
+    Spark's shuffle partitions.
+    """
+
+    query: str
+    join: Join
+    sources: Mapping[str, Source]
+    retention: Retention
+    limits: Limits
+    reducers: int
+    live: bool
+
+    def changes(
+        self, messages: DataFrame, ticks: DataFrame, table_topic: str, reports_topic: str
+    ) -> DataFrame:
+        """Messages of both sources, and ticks → topic, key, value."""
+        spark = messages.sparkSession
+        rows = self._rows(messages).unionByName(self._ticks(ticks))
+        joined = DataFrame(
+            _java(spark).evergrid.engine.Expressions.join(rows._jdf, self._spec()), spark
+        )
+        topic = F.when(F.col("topic") == 0, F.lit(table_topic)).otherwise(F.lit(reports_topic))
+        return joined.select(topic.alias("topic"), "key", "value")
+
+    def _rows(self, messages: DataFrame) -> DataFrame:
+        left, right = (self._message(messages, side) for side in _SIDES)
+        is_left = messages["topic"] == self._source(Side.LEFT).topic
+        read = messages.select(F.when(is_left, left).otherwise(right).alias("row"))
+        return read.where(F.col("row").isNotNull()).select("row.key", "row.message")
+
+    def _message(self, messages: DataFrame, side: Side) -> Column:
+        source = self._source(side)
+        shown = [(column.name, column.field) for column in self.join.columns if column.side is side]
+        spec = source_spec(source, self.limits, self.join.key_of(side), shown)
+        columns = [messages[name]._jc for name in ("value", "partition", "offset", "timestamp")]
+        expressions = _java(messages.sparkSession).evergrid.engine.Expressions
+        number = _SIDES.index(side)
+        return Column(expressions.message(*columns, spec, number, self.reducers, self.live))
+
+    def _ticks(self, ticks: DataFrame) -> DataFrame:
+        """Each tick goes to every reducer."""
+        keys = _java(ticks.sparkSession).evergrid.engine.Messages.tickKeys(self.reducers)
+        every = F.array(*[F.lit(bytearray(key)) for key in keys])
+        return ticks.select(F.explode(every).alias("key"), F.lit(bytearray()).alias("message"))
+
+    def _spec(self) -> str:
+        sources = [self._source(side) for side in _SIDES]
+        age, history = self.retention.age_seconds, self.join.history
+        spec = {
+            "query": self.query,
+            "type": self.join.type.name,
+            "live": self.live,
+            "reducers": self.reducers,
+            "nulls": [self._null_members(side) for side in _SIDES],
+            "sources": [source.name for source in sources],
+            "topics": [source.topic for source in sources],
+            "age_micros": None if age is None else age * _MICROSECONDS,
+            "rows": self.retention.rows,
+            "history": [history.left, history.right],
+            "pairs": self.join.pairs,
+        }
+        return msgspec.json.encode(spec).decode()
+
+    def _null_members(self, side: Side) -> str:
+        shown = [column.name for column in self.join.columns if column.side is side]
+        return ",".join(f'"{name}":null' for name in shown)
+
+    def _source(self, side: Side) -> Source:
+        return self.sources[self.join.source_of(side)]
+
+
+def _java(spark: SparkSession) -> JVMView:
+    java = spark._jvm  # the only road to classes of our own
+    assert java is not None
+    return java

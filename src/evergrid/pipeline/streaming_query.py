@@ -1,0 +1,172 @@
+"""One query from its start to its end: it catches up in micro-batches, then runs in real time.
+
+Both modes use the same checkpoint. A micro-batch commits its offsets and its state together, and
+real-time mode goes on from there, so no message is left out and none is joined twice.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import time
+from collections.abc import Sequence
+from typing import cast
+
+from pyspark.sql.streaming.query import StreamingQuery
+
+from evergrid.kafka.topics import Place, TopicWatch
+from evergrid.model.errors import DataError
+from evergrid.pipeline.checkpoint import positions
+from evergrid.pipeline.consumer_positions import ConsumerPositions
+from evergrid.pipeline.plan import Plan, QueryId
+from evergrid.pipeline.query_failures import Failure, failure_of, told_plainly
+from evergrid.pipeline.query_positions import Places, Positions
+from evergrid.pipeline.session import is_local
+from evergrid.pipeline.source_frames import GROUP
+
+_starts = itertools.count(1)
+# More than so many messages are read in micro-batches, which cost less for each and write a row
+# that several messages change once. Real-time mode takes so many in less than a second.
+_MOST_LIVE = 1_000
+# Starting a query takes seconds, in which more messages come. When twice so large a share of what
+# was waiting waits again after micro-batches, more of them would not make it less.
+_MOST_LEFT = 0.5
+_MOST_ROUNDS_IN_VAIN = 1
+
+
+class Phase(enum.Enum):
+    CATCHING_UP = "catching up"
+    LIVE = "live"
+    STOPPED = "stopped"
+
+
+class Query:
+    """A query on its checkpoint; `written` is how far its output has come."""
+
+    def __init__(self, plan: Plan, query: QueryId, watch: TopicWatch) -> None:
+        self.id = query
+        self.phase = Phase.STOPPED
+        self.written = Positions()
+        self.read = self.written if not query.is_join else Positions()
+        self._plan = plan
+        self._watch = watch
+        self._query: StreamingQuery | None = None
+        self._leads = ConsumerPositions(plan.spark) if is_local(plan.settings) else None
+        self._group = ""
+        self._started = time.monotonic()
+        self._waiting = 0  # messages, when micro-batches were started last
+        self._rounds_in_vain = 0
+
+    @property
+    def table(self) -> str:
+        return self._plan.table_of(self.id)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return self._plan.sides_of(self.id)
+
+    @property
+    def reducers(self) -> int:
+        return self._plan.reducers_of(self.id)
+
+    @property
+    def seconds_since_start(self) -> float:
+        return time.monotonic() - self._started
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether it is known how far it has come: on a cluster, only joins report it."""
+        return self.id.is_join or self._leads is not None
+
+    def start(self) -> None:
+        """Start it (again) on its checkpoint; DataError when that is damaged."""
+        self._waiting = self._rounds_in_vain = 0
+        self._go_on()
+
+    def advance(self) -> Failure | None:
+        """Go on to the next mode when one is over; why it has ended, when it failed."""
+        query = self._query
+        if query is None:
+            return None
+        with told_plainly(f"say how query {self.id} is"):
+            if query.isActive:
+                return None
+            failure = failure_of(str(self.id), query)
+        if failure is None and self.phase is Phase.CATCHING_UP:
+            self._go_on()
+        return failure
+
+    def look(self, first: Places) -> None:
+        """Ask the consumers how far they are; `first` are the oldest offsets of the topics."""
+        if self._leads is not None and self._group:
+            leads = self._leads.of(self._group, self.topics)
+            self.read.consumed(self._group, leads, first)
+        elif self.phase is Phase.CATCHING_UP:
+            self.read.reach(self._committed())
+
+    def look_at_checkpoint(self) -> None:
+        """Take what its last batch has committed."""
+        self.written.reach(self._committed())
+
+    def stop(self) -> None:
+        """Stop it; its checkpoint stays. LinkError when it does not end."""
+        if self._query is not None:
+            with told_plainly(f"stop query {self.id}"):
+                self._query.stop()
+        self._query = None
+        self.phase = Phase.STOPPED
+
+    def _go_on(self) -> None:
+        self._started = time.monotonic()
+        edges = self._watch.edges(self.topics)
+        committed = self._committed()
+        own = Positions()
+        own.reach(committed)
+        if gone := own.before(edges.first):
+            self._pass_over(gone)
+            committed = {
+                place: max(at, edges.first.get(place, 0)) for place, at in committed.items()
+            }
+        self.written.begin(committed)
+        self.read.begin(committed)
+        before, self._waiting = self._waiting, own.left(edges.end)
+        self._rounds_in_vain += 0 < before * _MOST_LEFT < self._waiting
+        has_caught_up = self._waiting <= _MOST_LIVE
+        self._begin(committed, live=has_caught_up or self._rounds_in_vain > _MOST_ROUNDS_IN_VAIN)
+
+    def _pass_over(self, gone: Sequence[Place]) -> None:
+        """Messages that vanished before a new generation read them are not missed. Of one that was
+        ready before, they may have been joined already: DataError."""
+        if self._plan.generation.times.ready or self._has_commits():
+            names = ", ".join(sorted({topic for topic, _ in gone}))
+            raise DataError(
+                f"query {self.id.name} lost its input: messages of topic {names} were deleted "
+                "before they were read"
+            )
+
+    def _has_commits(self) -> bool:
+        return any((self._plan.checkpoint(self.id) / "commits").glob("[0-9]*"))
+
+    def _begin(self, starts: Places, *, live: bool) -> None:
+        # Consumers of an earlier start may linger, and must not be taken for those of this one.
+        self._group = f"{GROUP}-{self.id}-{next(_starts)}"
+        self.phase = Phase.LIVE if live else Phase.CATCHING_UP
+        with told_plainly(f"start query {self.id}"):
+            self._query = cast(
+                "StreamingQuery",
+                self._plan.start(self.id, _by_topic(starts), self._group, live=live),
+            )
+
+    def _committed(self) -> Places:
+        return {
+            (topic, partition): offset
+            for topic, offsets in positions(self._plan, self.id).items()
+            for partition, offset in offsets.items()
+        }
+
+
+def _by_topic(places: Places) -> dict[str, dict[int, int]]:
+    found: dict[str, dict[int, int]] = {}
+    for (topic, partition), offset in places.items():
+        found.setdefault(topic, {})[partition] = offset
+    return found

@@ -1,0 +1,271 @@
+"""Rows in order, without keeping them sorted.
+
+The order is cut into buckets of a few thousand rows at known bounds. For each row only its
+bucket is kept (two bytes), and for each bucket how many rows it has. So a changed row costs
+a search among the bounds, wherever it goes; the place of any rank is found by adding up
+counts; and only the buckets that somebody looks at are sorted, and kept so while they are
+looked at.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evergrid.store.growing_array import Merge, Slots, sized
+from evergrid.store.sort_keys import Keys
+
+_ABSENT = -1
+_SMALLEST_SPLIT = 4096
+_BUCKETS = 1024  # about so many of many rows
+_TOO_MANY = 8 * _BUCKETS
+_KEPT_SORTED = 24
+_IDLE = 32
+_SAMPLE_PER_BUCKET = 16
+
+_Fetch = Callable[[Slots], Keys]
+
+
+class _Sorted:
+    """One bucket's rows in order, with their keys."""
+
+    __slots__ = ("idle", "keys", "slots")
+
+    def __init__(self, slots: Slots, keys: Keys, idle: int = 0) -> None:
+        self.slots = slots
+        self.keys = keys
+        self.idle = idle  # changes since somebody looked at it
+
+
+class OrderedRows:
+    """A set of slots in the order of the keys that `fetch` gives for them."""
+
+    def __init__(self, fetch: _Fetch) -> None:
+        self._fetch = fetch
+        self._label: NDArray[np.int16] = np.empty(0, np.int16)
+        self._labels = np.zeros(1, np.int16)  # by position in the order
+        self._position = np.zeros(1, np.int64)  # by label
+        self._counts = np.zeros(1, np.int64)  # by position
+        self._bounds: Keys | None = None  # the first possible key of each bucket but the first
+        self._free: list[int] = []
+        self._sorted: OrderedDict[int, _Sorted] = OrderedDict()
+
+    def __len__(self) -> int:
+        return int(self._counts.sum())
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._label.nbytes)
+
+    def reserve(self, capacity: int) -> None:
+        self._label = sized(self._label, capacity, fill=_ABSENT)
+
+    def contains(self, slots: Slots) -> NDArray[np.bool_]:
+        return np.asarray(self._label[slots] != _ABSENT)
+
+    def foresee(self, keys: Keys, rows: int) -> None:
+        """Cut an empty order at the quantiles of a sample, for about `rows` rows to come."""
+        buckets = min(_BUCKETS, rows // (_SMALLEST_SPLIT // 2), len(keys) // _SAMPLE_PER_BUCKET)
+        if buckets < 2:
+            return
+        ranked = keys.sorted()
+        cuts = ranked[np.arange(1, buckets) * len(ranked) // buckets]
+        self._bounds = keys.take(cuts)
+        self._labels = np.arange(buckets, dtype=np.int16)
+        self._position = np.arange(buckets, dtype=np.int64)
+        self._counts = np.zeros(buckets, np.int64)
+
+    def put(self, slots: Slots, keys: Keys) -> None:
+        """Have these rows in their places, wherever they were before."""
+        if not slots.size:
+            return
+        self.remove(slots)
+        places = self._places(keys)
+        labels = self._labels[places]
+        self._label[slots] = labels
+        self._counts += np.bincount(places, minlength=len(self._counts))
+        for label in self._touched(labels):
+            mine = labels == label
+            self._insert(label, slots[mine], keys.take(mine))
+        self._forget_unlooked()
+        self._split_where_full()
+
+    def remove(self, slots: Slots) -> None:
+        """Have these rows no more; those that are not here do not matter."""
+        labels = self._label[slots]
+        there = labels != _ABSENT
+        if not there.any():
+            return
+        labels = labels[there]
+        self._label[slots[there]] = _ABSENT
+        places = self._position[labels]
+        self._counts -= np.bincount(places, minlength=len(self._counts))
+        for label in self._touched(labels):
+            bucket = self._sorted[label]
+            keep = self._label[bucket.slots] == label
+            self._sorted[label] = _Sorted(
+                bucket.slots[keep], bucket.keys.take(keep), bucket.idle + 1
+            )
+        self._drop_empty(places)
+
+    def between(self, start: int, stop: int) -> Slots:
+        """The slots of the rows from rank `start` up to `stop`."""
+        ends = np.cumsum(self._counts)
+        start, stop = max(start, 0), min(stop, int(ends[-1]))
+        if start >= stop:
+            return np.empty(0, np.int64)
+        first = int(np.searchsorted(ends, start, "right"))
+        last = int(np.searchsorted(ends, stop, "left"))
+        before = int(ends[first] - self._counts[first])
+        found = [self._bucket(place).slots for place in range(first, last + 1)]
+        slots = found[0] if len(found) == 1 else np.concatenate(found)
+        return slots[start - before : stop - before]
+
+    def walk(self, start: int, stop: int) -> Iterator[Slots]:
+        """What `between` gives, bucket by bucket, of the rows that are here at the first step.
+
+        Rows that change between steps are ordered by what they are then, within the bucket
+        they were in.
+        """
+        slots = np.flatnonzero(self._label != _ABSENT)
+        places = self._position[self._label[slots]]
+        slots = slots[np.argsort(places.astype(np.int16), kind="stable")]
+        at = 0
+        for count in self._counts.tolist():
+            first, last = max(start - at, 0), min(stop - at, count)
+            if first < last:
+                bucket = slots[at : at + count]
+                yield bucket[self._fetch(bucket).sorted()][first:last]
+            at += count
+
+    def _places(self, keys: Keys) -> Slots:
+        if self._bounds is None:
+            return np.zeros(len(keys), np.int64)
+        return self._bounds.locate(keys)
+
+    def _bucket(self, place: int) -> _Sorted:
+        """A bucket in order; the ones looked at last are kept so."""
+        label = int(self._labels[place])
+        if label not in self._sorted:
+            slots = np.flatnonzero(self._label == label)
+            keys = self._fetch(slots)
+            ranked = keys.sorted()
+            self._sorted[label] = _Sorted(slots[ranked], keys.take(ranked))
+        self._sorted.move_to_end(label)
+        self._sorted[label].idle = 0
+        if len(self._sorted) > _KEPT_SORTED:
+            self._sorted.popitem(last=False)
+        return self._sorted[label]
+
+    def _touched(self, labels: NDArray[np.int16]) -> list[int]:
+        """The sorted buckets among those that these labels name."""
+        is_sorted = np.zeros(len(self._position), bool)
+        is_sorted[list(self._sorted)] = True
+        named = labels[is_sorted[labels]]
+        return [] if not named.size else np.unique(named).tolist()
+
+    def _insert(self, label: int, slots: Slots, keys: Keys) -> None:
+        ranked = keys.sorted()
+        slots, keys = slots[ranked], keys.take(ranked)
+        bucket = self._sorted[label]
+        idle = bucket.idle + 1
+        if not len(bucket.slots):
+            self._sorted[label] = _Sorted(slots, keys, idle)
+            return
+        merge = Merge(len(bucket.slots), bucket.keys.locate(keys))
+        self._sorted[label] = _Sorted(
+            merge(bucket.slots, slots), bucket.keys.merged(merge, keys), idle
+        )
+
+    def _forget_unlooked(self) -> None:
+        """Keeping a bucket sorted that nobody looks at costs more than sorting it again."""
+        for label, bucket in list(self._sorted.items()):
+            if bucket.idle > _IDLE:
+                del self._sorted[label]
+
+    def _split_where_full(self) -> None:
+        most = max(_SMALLEST_SPLIT, 2 * len(self) // _BUCKETS)
+        # From the end, so that places before it stay what they are.
+        for place in np.flatnonzero(self._counts > most)[::-1]:
+            self._split(int(place), most)
+        if len(self._counts) > _TOO_MANY:
+            self._begin_again()
+
+    def _split(self, place: int, most: int) -> None:
+        """Cut a bucket into halves, or more where it got very full at once."""
+        was_sorted = int(self._labels[place]) in self._sorted
+        bucket = self._bucket(place)
+        rows = len(bucket.slots)
+        pieces = 2 * -(-rows // most)
+        cuts = np.arange(1, pieces) * rows // pieces
+        edges = [0, *cuts.tolist(), rows]
+        first = int(self._labels[place])
+        labels = [first, *(self._new_label() for _ in cuts)]
+        for label, start, end in zip(labels, edges, edges[1:], strict=False):
+            self._label[bucket.slots[start:end]] = label
+            part = _Sorted(bucket.slots[start:end], bucket.keys.take(np.arange(start, end)))
+            if was_sorted:
+                self._sorted[label] = part
+            else:
+                self._sorted.pop(label, None)
+        new_bounds = bucket.keys.take(cuts)
+        self._bounds = (
+            new_bounds
+            if self._bounds is None
+            else self._bounds.merged(
+                Merge(len(self._bounds), np.full(len(cuts), place)), new_bounds
+            )
+        )
+        self._labels = np.insert(self._labels, place + 1, np.array(labels[1:], np.int16))
+        self._counts = np.insert(self._counts, place + 1, np.diff(edges)[1:])
+        self._counts[place] = edges[1]
+        self._number_places()
+        while len(self._sorted) > _KEPT_SORTED:
+            self._sorted.popitem(last=False)
+
+    def _begin_again(self) -> None:
+        """Cut everything anew, when rows that went have left many small buckets."""
+        slots = np.flatnonzero(self._label != _ABSENT)
+        self._label[slots] = _ABSENT
+        self._labels, self._position = np.zeros(1, np.int16), np.zeros(1, np.int64)
+        self._counts, self._bounds = np.zeros(1, np.int64), None
+        self._free.clear()
+        self._sorted.clear()
+        self.put(slots, self._fetch(slots))
+
+    def _drop_empty(self, places: Slots) -> None:
+        """Forget buckets that have become empty, but never the last one."""
+        gone = places[self._counts[places] == 0]
+        if not gone.size or len(self._counts) == 1:
+            return
+        keep = np.ones(len(self._counts), bool)
+        keep[gone] = False
+        if not keep.any():
+            keep[0] = True
+        for label in self._labels[~keep].tolist():
+            self._sorted.pop(label, None)
+            self._free.append(label)
+        self._bounds = self._bounds_of(keep)
+        self._labels, self._counts = self._labels[keep], self._counts[keep]
+        self._number_places()
+
+    def _bounds_of(self, keep: NDArray[np.bool_]) -> Keys | None:
+        """The bounds between the buckets that stay: each one's own first key."""
+        kept = np.flatnonzero(keep)[1:]
+        if self._bounds is None or not kept.size:
+            return None
+        return self._bounds.take(kept - 1)
+
+    def _new_label(self) -> int:
+        return self._free.pop() if self._free else self._grow_labels()
+
+    def _grow_labels(self) -> int:
+        label = len(self._position)
+        self._position = np.append(self._position, 0)
+        return label
+
+    def _number_places(self) -> None:
+        self._position[self._labels] = np.arange(len(self._labels))

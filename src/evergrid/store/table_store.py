@@ -1,0 +1,294 @@
+"""One table in memory: upserts and deletes by row id, and what retention takes away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from evergrid.model.table import Retention, Table
+from evergrid.store.column import TextColumn, column_for
+from evergrid.store.growing_array import Mask, Slots, enough, sized
+from evergrid.store.ordered_rows import OrderedRows
+from evergrid.store.row_ids import RowIds
+from evergrid.store.row_index import MISSING, Parts, RowIndex
+from evergrid.store.rows import Rows
+from evergrid.store.sort_keys import Order
+
+_MICROSECONDS = 1_000_000
+
+
+class ApplyResult(msgspec.Struct, frozen=True):
+    """What a batch did: slots with new or other rows, and slots that have none any more."""
+
+    changed: Slots
+    removed: Slots
+
+
+class TableStore:
+    """The rows of a table. A row stays in its slot; a slot that got free is used again."""
+
+    def __init__(self, table: Table, *, max_bytes: int | None = None) -> None:
+        self.table = table
+        self.max_bytes = max_bytes
+        self.columns = {column.name: column_for(column.type) for column in table.columns}
+        self._ids = RowIds(table)
+        self._index = RowIndex(self._ids.stored)
+        self._stamps: NDArray[np.int64] = np.empty(0, np.int64)
+        self._births: NDArray[np.int64] = np.empty(0, np.int64)
+        self._alive: Mask = np.empty(0, bool)
+        self._end = 0
+        self._free: list[int] = []
+        self._time = table.order[0]
+        self._order = Order((), table)
+        self._by_age: OrderedRows | None = None
+        self._oldest = np.iinfo(np.int64).max  # no row is older than this
+        self._peak = 0  # bytes beyond the cap when the rows were last found to be too many
+        self._most_rows = 0  # and how many there may be since
+        self.newest = 0
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    @property
+    def capacity(self) -> int:
+        return len(self._stamps)
+
+    @property
+    def end(self) -> int:
+        """Beyond all slots in use."""
+        return self._end
+
+    @property
+    def nbytes(self) -> int:
+        held = sum(column.nbytes for column in self.columns.values())
+        by_age = self._by_age.nbytes if self._by_age else 0
+        return int(
+            held
+            + self._ids.nbytes
+            + self._index.nbytes
+            + self._stamps.nbytes
+            + self._births.nbytes
+            + self._alive.nbytes
+            + by_age
+        )
+
+    def rows(self, slots: Slots) -> Rows:
+        return Rows(self.columns, slots)
+
+    def slots(self, start: int, stop: int) -> Slots:
+        """The slots in use from `start` up to `stop`."""
+        return np.flatnonzero(self._alive[start : min(stop, self._end)]) + start
+
+    def stamps(self, slots: Slots) -> NDArray[np.int64]:
+        """At which tick each row was last changed."""
+        return self._stamps[slots]
+
+    def present_since(self, slots: Slots, tick: int) -> Mask:
+        """Which slots still have the row that they had at that tick."""
+        return self._alive[slots] & (self._births[slots] <= tick)
+
+    def take(self, slots: Slots, names: Sequence[str]) -> list[pa.Array]:
+        return [self.columns[name].take(slots) for name in names]
+
+    def row_ids(self, slots: Slots) -> list[str]:
+        return self._ids.texts(slots)
+
+    def upsert(self, batch: pa.RecordBatch, tick: int) -> ApplyResult:
+        """Take rows over, in their order; ones older than what is here are left out."""
+        if not batch.num_rows:
+            return _NOTHING
+        parts = self._ids.parts(batch)
+        slots = self._index.find(parts)
+        known = slots != MISSING
+        new = np.flatnonzero(~known)
+        if new.size:
+            slots[new] = self._enter([part[new] for part in parts])
+            self._births[slots[new]] = tick
+        winners = self._winners(batch, slots, known)
+        if winners is not None:
+            batch, slots = batch.take(pa.array(winners)), slots[winners]
+        for name, column in self.columns.items():
+            column.put(slots, batch.column(name))
+        self._stamps[slots] = tick
+        self._note_times(batch)
+        if self._by_age is not None:
+            self._by_age.put(slots, self._order.keys(self.rows(slots)))
+        return ApplyResult(slots, _NO_SLOTS)
+
+    def delete(self, ids: Sequence[str]) -> ApplyResult:
+        """Drop rows by their ids; ones that are not here do not matter."""
+        parts = self._ids.parsed(ids)
+        if parts is None:
+            return _NOTHING
+        slots = self._index.find(parts)
+        return self._drop(np.unique(slots[slots != MISSING]))
+
+    def expire(self, now: int) -> ApplyResult:
+        """Drop the oldest rows: those beyond the rows, age and memory that the table may have."""
+        retention = self.table.retention
+        spare = len(self) - retention.rows if retention.rows is not None else 0
+        surplus = max(spare, self._beyond_memory())
+        age_limit = _age_limit(retention, now)
+        gone = [_NO_SLOTS]
+        if surplus > 0:
+            gone.append(self._drop(self._oldest_first().between(0, surplus)).removed)
+        while self._oldest < age_limit and len(self):
+            old = self._oldest_first().between(0, _LOOK)
+            times, _ = self.rows(old).numbers(self._time)
+            expired = int(np.count_nonzero(times < age_limit))  # they come first
+            gone.append(self._drop(old[:expired]).removed)
+            if expired < len(old):
+                self._oldest = int(times[expired])
+        return ApplyResult(_NO_SLOTS, np.concatenate(gone))
+
+    def _beyond_memory(self) -> int:
+        """How many rows to drop so that memory keeps to its cap.
+
+        The slots of rows that go are not given back but used again: memory may stay above the
+        cap. Only if it has grown further are the rows that are left too many still.
+        """
+        if self.max_bytes is None or self.nbytes <= self.max_bytes:
+            self._peak = 0
+            return 0
+        for column in self.columns.values():
+            if isinstance(column, TextColumn):
+                column.save()
+        self._oldest_first()  # needed for what follows, and part of what is held
+        held = self.nbytes
+        if held > max(self._peak, self.max_bytes):
+            before = self._peak or self.max_bytes
+            rows = self._most_rows if self._peak else len(self)
+            self._most_rows, self._peak = int(rows * before / held), held
+        return len(self) - self._most_rows if self._peak else 0
+
+    def _oldest_first(self) -> OrderedRows:
+        if self._by_age is None:
+            ordered = OrderedRows(lambda slots: self._order.keys(self.rows(slots)))
+            ordered.reserve(self.capacity)
+            slots = self.slots(0, self._end)
+            sample = slots[:: max(1, len(slots) // _SAMPLE)]
+            ordered.foresee(self._order.keys(self.rows(sample)), len(slots))
+            for start in range(0, len(slots), _PIECE):
+                piece = slots[start : start + _PIECE]
+                ordered.put(piece, self._order.keys(self.rows(piece)))
+            self._by_age = ordered
+        return self._by_age
+
+    def _drop(self, slots: Slots) -> ApplyResult:
+        if not slots.size:
+            return _NOTHING
+        self._index.remove(slots)
+        self._alive[slots] = False
+        if self._by_age is not None:
+            self._by_age.remove(slots)
+        for column in self.columns.values():
+            if isinstance(column, TextColumn):
+                column.forget(slots)
+        self._free.extend(slots.tolist())
+        return ApplyResult(_NO_SLOTS, slots)
+
+    def _enter(self, parts: Parts) -> Slots:
+        """Slots for rows that were not here; the same one for the same id."""
+        wanted = len(parts[0])
+        slots = self._new_slots(wanted)
+        self._ids.store(slots, parts)
+        given = self._index.add(parts, slots)
+        self._alive[given] = True
+        spare = slots[given != slots]
+        self._free.extend(spare.tolist())
+        return given
+
+    def _new_slots(self, wanted: int) -> Slots:
+        again = [self._free.pop() for _ in range(min(wanted, len(self._free)))]
+        start, self._end = self._end, self._end + wanted - len(again)
+        self._reserve(self._end)
+        return np.concatenate((np.array(again, np.int64), np.arange(start, self._end)))
+
+    def _reserve(self, needed: int) -> None:
+        if needed <= self.capacity:
+            return
+        capacity = self._next_capacity(needed)
+        self._stamps = sized(self._stamps, capacity, fill=0)
+        self._births = sized(self._births, capacity, fill=0)
+        self._alive = sized(self._alive, capacity, fill=False)
+        self._ids.reserve(capacity)
+        for column in self.columns.values():
+            column.reserve(capacity)
+        if self._by_age is not None:
+            self._by_age.reserve(capacity)
+
+    def _next_capacity(self, needed: int) -> int:
+        """With room to spare, but not for more rows than the cap on memory lets in."""
+        size = enough(self.capacity, needed)
+        if self.max_bytes is None or not self.capacity:
+            return size
+        fits = self.capacity * self.max_bytes // self.nbytes
+        return max(needed, min(size, fits))
+
+    def _winners(self, batch: pa.RecordBatch, slots: Slots, known: Mask) -> Slots | None:
+        """Positions in the batch that become rows; None when all do.
+
+        Of several for one slot the one with the highest version wins, the later of equals;
+        and it must not be lower than the version that is there.
+        """
+        alone = len(np.unique(slots)) == len(slots)
+        if alone and (not self.table.version or not known.any()):
+            return None
+        versions = [_comparable(batch.column(name)) for name in self.table.version]
+        chosen = np.arange(len(slots))
+        if not alone:
+            keys = [part for version in reversed(versions) for part in reversed(version)]
+            ranked = np.lexsort((chosen, *keys, slots))
+            last = np.append(slots[ranked][1:] != slots[ranked][:-1], True)
+            chosen = np.sort(ranked[last])
+        if self.table.version:
+            held = chosen[known[chosen]]
+            older = held[self._is_older(versions, slots, held)]
+            chosen = np.setdiff1d(chosen, older, assume_unique=True)
+        return chosen
+
+    def _is_older(self, versions: _Versions, slots: Slots, rows: Slots) -> Mask:
+        older = np.zeros(len(rows), bool)
+        tied = np.ones(len(rows), bool)
+        here = self.rows(slots[rows])
+        for name, version in zip(self.table.version, versions, strict=True):
+            values, valid = here.numbers(name)
+            held = (np.ones(len(rows), bool) if valid is None else valid, values)
+            for mine, theirs in zip((part[rows] for part in version), held, strict=True):
+                theirs = np.where(held[0], theirs, 0)
+                older |= tied & (mine < theirs)
+                tied &= mine == theirs
+        return older
+
+    def _note_times(self, batch: pa.RecordBatch) -> None:
+        times = np.frombuffer(batch.column(self._time).buffers()[1], np.int64)
+        times = times[batch.column(self._time).offset :][: batch.num_rows]
+        if times.size:
+            self._oldest = min(self._oldest, int(times.min()))
+            self.newest = max(self.newest, int(times.max()))
+
+
+_Versions = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+_LOOK = 10_000
+_SAMPLE = 16_384
+_PIECE = 32_768
+_NO_SLOTS: Slots = np.empty(0, np.int64)
+_NOTHING = ApplyResult(_NO_SLOTS, _NO_SLOTS)
+
+
+def _comparable(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Whether there is a value, then the value: null is lowest."""
+    valid = column.is_valid().to_numpy(zero_copy_only=False).astype(np.int64)
+    values = np.frombuffer(column.buffers()[1], np.int64)[column.offset :][: len(column)]
+    return valid, np.where(valid, values, 0)
+
+
+def _age_limit(retention: Retention, now: int) -> int:
+    if retention.age_seconds is None:
+        return np.iinfo(np.int64).min
+    return now - retention.age_seconds * _MICROSECONDS

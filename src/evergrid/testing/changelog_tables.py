@@ -1,0 +1,108 @@
+"""Tables as a reader of the changelog ends up with them: the other half of every comparison."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from evergrid.changelog.codec import Row, decode, is_older
+from evergrid.changelog.reader import Record, TopicReader, read_to_end, read_up_to
+from evergrid.config.settings import Connection
+from evergrid.kafka import topics
+from evergrid.model.errors import LinkError
+from evergrid.model.generation import TableTopic
+from evergrid.model.source import TopicEnd
+
+_LOOK_SECONDS = 0.3
+
+Value = TypeVar("Value")
+
+
+def apply_records(rows: dict[str, Row], records: list[Record], target: TableTopic) -> set[str]:
+    """Upserts and deletes in order, leaving out what is older than what is there; the ids of the
+    rows that were spoken of."""
+    ids = set()
+    for record in records:
+        change = decode(record.key, record.value)
+        ids.add(change.row_id)
+        if change.row is None:
+            rows.pop(change.row_id, None)
+            continue
+        known = rows.get(change.row_id)
+        if known is None or not is_older(change.row, known, target.table):
+            rows[change.row_id] = change.row
+    return ids
+
+
+def read_table(connection: Connection, target: TableTopic) -> dict[str, Row]:
+    """All rows of a table by row id, from its changelog as it is now."""
+    rows: dict[str, Row] = {}
+    for records in read_to_end(connection, target.topic):
+        apply_records(rows, records, target)
+    return rows
+
+
+class FollowedTable:
+    """A table that is read on from where the last look ended: cheap to look at again and again."""
+
+    def __init__(self, connection: Connection, target: TableTopic) -> None:
+        self.target = target
+        self.rows: dict[str, Row] = {}
+        self._connection = connection
+        self._topic_id = _topic_id(connection, target.topic)
+        self._starts = topics.offsets(connection, target.topic, TopicEnd.EARLIEST)
+        self._next = dict(self._starts)
+        self._reader: TopicReader | None = None
+
+    def is_still(self, target: TableTopic) -> bool:
+        """Whether `target` is the same topic, with nothing of its beginning taken away."""
+        return (
+            (target.topic, target.table) == (self.target.topic, self.target.table)
+            and _topic_id(self._connection, target.topic) == self._topic_id
+            and topics.offsets(self._connection, target.topic, TopicEnd.EARLIEST) == self._starts
+        )
+
+    def catch_up(self) -> set[str]:
+        """Read on to where the changelog ends now; the ids of the rows that came."""
+        topic = self.target.topic
+        ends = topics.offsets(self._connection, topic, TopicEnd.LATEST)
+        if self._reader is None:
+            self._reader = TopicReader(self._connection, {topic: self._next})
+        ids = set()
+        for records in read_up_to(self._reader, topic, ends):
+            ids |= apply_records(self.rows, records, self.target)
+        places = self._reader.positions()
+        self._next = {partition: places[topic, partition] for partition in self._next}
+        return ids
+
+    def rest(self) -> None:
+        """Let the connection go; the next look goes on from here."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+
+def _topic_id(connection: Connection, topic: str) -> str:
+    found = topics.describe(connection, [topic]).get(topic)
+    if found is None:
+        raise LinkError(f"topic {topic} is gone")
+    return found.topic_id
+
+
+def wait_for(ask: Callable[[], Value], condition: Callable[[Value], bool], seconds: float) -> Value:
+    """What `ask` gives as soon as it fulfils `condition`; AssertionError after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = ask()
+        if condition(value):
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not so within {seconds:.0f} seconds: {_brief(value)}")
+        time.sleep(_LOOK_SECONDS)
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"{len(value)} entries"
+    return str(value)[:500]

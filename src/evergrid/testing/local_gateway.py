@@ -1,0 +1,200 @@
+"""A gateway over tables that a test writes to by hand, without Kafka; all else is real.
+
+with LocalGateway(folder) as gateway:
+    gateway.place(table)
+    gateway.upsert("people", [{"name": "Mei", …}])
+    evergrid.connect(gateway.address, gateway.secret)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import secrets
+import threading
+import warnings
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from evergrid.config.settings import Gateway, GatewayLimits, Tls
+from evergrid.gateway.access.key_file import create_key, remove_key
+from evergrid.gateway.access.key_registry import KeyRegistry
+from evergrid.gateway.http.assets import FOLDER
+from evergrid.gateway.http.control_endpoint import ControlTopic
+from evergrid.gateway.server import RunningGateway, serve
+from evergrid.model.table import Table
+from evergrid.protocol.messages import Live, WindowState
+from evergrid.testing.control_recorder import LocalControl, RecordedMessage
+from evergrid.testing.free_ports import free_port
+from evergrid.testing.local_engine import LocalEngine, NewRows
+
+Answer = TypeVar("Answer")
+
+LIMITS = GatewayLimits(
+    message_bytes=16_384,
+    messages_per_second=50,
+    windows_per_connection=64,
+    window_rows=5000,
+    connections=5000,
+    connections_per_key=2500,
+    strangers=100,
+    login_seconds=60,
+    views=500,
+    exports=4,
+)
+LIMIT_SECONDS = 60.0
+
+
+class LocalGateway:
+    """A gateway at a port of its own, in a thread of its own; `secret` opens all of its tables."""
+
+    def __init__(
+        self,
+        folder: Path,
+        limits: GatewayLimits = LIMITS,
+        origins: tuple[str, ...] = (),
+        tls: Tls | None = None,
+        web_app: Path = FOLDER,
+        control: ControlTopic | None = None,
+    ) -> None:
+        """`web_app` is the folder of a built page, where it is not to be the package's own.
+
+        Control messages go to `control`; where that is not given, to `handed_over`.
+        """
+        self.settings = Gateway(
+            host="127.0.0.1",
+            port=free_port(),
+            hosts=(),
+            origins=origins,
+            tls=tls,
+            behind_proxy=False,
+            keys=folder / "keys.yaml",
+            table_bytes=2**31,
+            frame_interval_ms=0,
+            linger_seconds=0.2,
+            limits=limits,
+        )
+        self.said: list[str] = []
+        self._web_app = web_app
+        self._local_control = LocalControl()
+        self._control = control or self._local_control
+        self.secrets: dict[str, str] = {}
+        self.secret: str = self.new_key("all")
+        self.engine = LocalEngine(limits.views)
+        self.loop = asyncio.new_event_loop()
+        self._running: RunningGateway | None = None
+        self._thread = threading.Thread(target=self.loop.run_forever, name="local-gateway")
+
+    def new_key(self, name: str, tables: Sequence[str] = ("*",), *, control: bool = False) -> str:
+        """The secret of another key; a gateway that runs knows it within a second."""
+        _, secret = create_key(self.settings.keys, name, tables=tuple(tables), control=control)
+        self.secrets[name] = secret
+        return secret
+
+    def remove_key(self, name: str) -> None:
+        remove_key(self.settings.keys, name)
+
+    @property
+    def handed_over(self) -> Sequence[RecordedMessage]:
+        """The control messages that keys have sent."""
+        return self._local_control.handed
+
+    @property
+    def address(self) -> str:
+        assert self._running is not None, "the gateway is stopped"
+        return self._running.address
+
+    @property
+    def port(self) -> int:
+        assert self._running is not None, "the gateway is stopped"
+        return self._running.port
+
+    @property
+    def routes(self) -> tuple[str, ...]:
+        assert self._running is not None, "the gateway is stopped"
+        return self._running.routes
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.stop()
+        finally:
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self._thread.join(LIMIT_SECONDS)
+            self.loop.close()
+            _forget_connections()
+
+    def start(self) -> None:
+        """Serve; after a stop, at the same port and as a new instance with the same tables."""
+        self._running = self.run(self._serve())
+
+    def stop(self) -> None:
+        if self._running is not None:
+            running, self._running = self._running, None
+            self.run(running.stop())
+
+    def tasks(self) -> set[str]:
+        """What runs on the gateway's event loop."""
+
+        async def names() -> set[str]:
+            me = asyncio.current_task()
+            return {repr(task) for task in asyncio.all_tasks() if task is not me}
+
+        return self.run(names())
+
+    def place(self, table: Table, rows: NewRows = (), generation: int = 1) -> None:
+        self.call(lambda: self.engine.place(table, rows, generation))
+
+    def share(self, name: str, generation: int) -> None:
+        """Another generation that has the very same table."""
+        self.call(lambda: self.engine.share(name, generation))
+
+    def withdraw(self, name: str) -> None:
+        self.call(lambda: self.engine.withdraw(name))
+
+    def upsert(self, name: str, rows: NewRows) -> None:
+        self.call(lambda: self.engine.upsert(name, rows))
+
+    def delete(self, name: str, ids: Sequence[str]) -> None:
+        self.call(lambda: self.engine.delete(name, ids))
+
+    def say(self, name: str, state: Live, message: str = "", since: int = 0) -> None:
+        """How a table is, for its viewers."""
+        self.call(lambda: self.engine.say(name, WindowState(state, message, since)))
+
+    def call(self, action: Callable[[], Answer]) -> Answer:
+        """Do something on the gateway's event loop."""
+
+        async def act() -> Answer:
+            return action()
+
+        return self.run(act())
+
+    def run(self, work: Coroutine[object, object, Answer]) -> Answer:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(LIMIT_SECONDS)
+
+    async def _serve(self) -> RunningGateway:
+        self.engine.instance = secrets.token_hex(8)
+        keys = KeyRegistry(self.settings.keys, self.said.append)
+        return await serve(
+            self.settings, self.engine, keys, self._control, self.said.append, self._web_app
+        )
+
+
+def _forget_connections() -> None:
+    """A browser that never took the last bytes keeps a connection half closed, whose end the
+    loop did not live to see. Python would complain of it in the middle of another test."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()

@@ -1,0 +1,103 @@
+"""Values of a filter as the columns hold them, exact: or a clear word why they cannot be."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+
+from evergrid.model.field_types import ColumnKind, FieldType
+from evergrid.views.view_query import Fault, QueryError, Scalar
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_LONGEST_NUMBER = 100
+_EXACT = decimal.Context(prec=_LONGEST_NUMBER + 40, Emax=10_000, Emin=-10_000)
+
+Number = int | float | decimal.Decimal
+
+
+def text_value(value: Scalar, column: str) -> str:
+    if isinstance(value, str) and is_text(value):
+        return value
+    raise _bad(value, column, "a text")
+
+
+def is_text(value: str) -> bool:
+    """Whether it could be in a column: half of a surrogate pair is no text."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def boolean_value(value: Scalar, column: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _bad(value, column, "true or false")
+
+
+def number_value(value: Scalar, field: FieldType, column: str) -> Number:
+    """A number that compares with what the column holds: unscaled for decimals, microseconds
+    for timestamps. It need not be one that the column could hold."""
+    if isinstance(value, bool) or value is None:
+        raise _bad(value, column, _EXPECTED[field.kind])
+    if field.kind is ColumnKind.TIMESTAMP:
+        return _moment(value, column)
+    if field.kind is ColumnKind.FLOAT:
+        return _float(value, column)
+    return _exact(value, column, _EXPECTED[field.kind]).scaleb(field.scale, _EXACT)
+
+
+_EXPECTED = {
+    ColumnKind.INTEGER: "a whole number (as a text when it has more than 15 digits)",
+    ColumnKind.FLOAT: "a number",
+    ColumnKind.DECIMAL: "a number (as a text to be exact)",
+    ColumnKind.TIMESTAMP: "a time as 2026-01-31T12:00:00Z or microseconds since 1970",
+}
+
+
+def _exact(value: str | int | float, column: str, expected: str) -> decimal.Decimal:
+    number = _written(value, column, expected)
+    if abs(number.adjusted()) > _LONGEST_NUMBER:
+        raise _bad(value, column, expected)
+    return number
+
+
+def _float(value: str | int | float, column: str) -> float:
+    number = float(_written(value, column, _EXPECTED[ColumnKind.FLOAT]))
+    if math.isinf(number):
+        raise _bad(value, column, _EXPECTED[ColumnKind.FLOAT])
+    return number
+
+
+def _written(value: str | int | float, column: str, expected: str) -> decimal.Decimal:
+    """The number as it is written, however large or small."""
+    try:
+        if len(str(value)) > _LONGEST_NUMBER:
+            raise _bad(value, column, expected)
+        number = _EXACT.create_decimal(str(value))
+    except (decimal.DecimalException, ValueError):
+        raise _bad(value, column, expected) from None
+    if not number.is_finite():
+        raise _bad(value, column, expected)
+    return number
+
+
+def _moment(value: str | int | float, column: str) -> Number:
+    if isinstance(value, int):
+        return value
+    try:
+        moment = datetime.datetime.fromisoformat(str(value))
+    except ValueError:
+        raise _bad(value, column, _EXPECTED[ColumnKind.TIMESTAMP]) from None
+    if moment.tzinfo is None:
+        raise _bad(value, column, "a time with its zone, as 2026-01-31T12:00:00Z")
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _bad(value: object, column: str, expected: str) -> QueryError:
+    shown = str(value)
+    shown = shown if len(shown) <= 60 else shown[:60] + "…"
+    return QueryError(
+        Fault.BAD_VALUE,
+        f"{type(value).__name__ if value is not None else 'null'} {shown!r} is not {expected}",
+        where=f"column {column}",
+    )
