@@ -304,6 +304,19 @@ def test_a_view_that_is_being_made_takes_the_number_with_it(
     assert [f.header.generation for f in viewer.frames] == [1, 3]
 
 
+def test_going_back_before_the_table_between_was_sent_changes_the_number() -> None:
+    watching = three_rows()
+    viewer, first = watching.open(ALL, TOP), watching.tables["made"]
+    watching.settle()
+    watching.place(TABLE, rows(10, 11))
+    while watching.hub.build_views():
+        pass
+    watching.share(first)
+    watching.settle()
+    watching.assert_current(viewer)
+    assert [f.header.generation for f in viewer.frames] == [1, 3]
+
+
 def test_going_back_to_a_table_that_is_still_shown_makes_no_view_anew() -> None:
     watching = three_rows()
     backwards = Query("made", order=(OrderBy("offset", descending=True),))

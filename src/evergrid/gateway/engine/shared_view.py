@@ -84,10 +84,9 @@ class SharedView:
         return self._shown is not None and self._shown.store is store
 
     def is_outdated(self, window: SharedWindow) -> bool:
-        """Whether the window's newest publication is of an earlier store, or was dropped."""
-        if self._shown is None:
-            return False
-        return window.publication is None or window.shows_other_store(self._shown.store)
+        """Whether the window's newest publication is of an earlier generation, or was dropped."""
+        shown = self._shown
+        return shown is not None and window.publication_of(shown.store, shown.generation) is None
 
     @property
     def nbytes(self) -> int:
@@ -103,8 +102,6 @@ class SharedView:
             self._shown = msgspec.structs.replace(self._shown, generation=generation)
             self._next = None
             self.dirty, self.due = True, 0.0
-            for window in self.windows.values():
-                window.forget()
         elif self._next is not None and self._next.store is store:
             self._next = msgspec.structs.replace(self._next, generation=generation)
         else:

@@ -55,7 +55,7 @@ class SharedWindow:
         total = len(view)
         start = self.window.start(total)
         slots = view.between(start, start + self.window.limit)
-        before = self.publication if store is self._store else None
+        before = self.publication_of(store, generation)
         unchanged = store.stamps(slots) <= self._tick
         self.late = False
         if before is not None and np.array_equal(slots, self._slots) and unchanged.all():
@@ -86,9 +86,10 @@ class SharedWindow:
         self._published_at = moment.now
         return self.publication
 
-    def shows_other_store(self, store: TableStore) -> bool:
-        """Whether the newest publication is of another store than this."""
-        return self._store is not None and self._store is not store
+    def publication_of(self, store: TableStore, generation: int) -> WindowPublication | None:
+        """The newest publication, if it is of this store and names this generation."""
+        newest = self.publication if self._store is store else None
+        return newest if newest and newest.header.generation == generation else None
 
     def forget(self) -> None:
         """Drop the publication, so that the next one is a full window."""
