@@ -1,1 +1,1 @@
-"""The words the rest of Evergrid is written in. Imports nothing of ours."""
+"""The types that all rooms share: table, source, join, generation, errors. Imports no room."""

@@ -1,4 +1,4 @@
-"""A control message: what it asks for, the words it asks with, and what became of it."""
+"""A control message: what it requests, its field names, and its verdict."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from evergrid.model.join import JoinType
 
 
 class Request(msgspec.Struct, frozen=True):
-    """Topics by source and types by join; what is not named stays as it is."""
+    """Topics by source and types by join; sources and joins that are not named stay unchanged."""
 
     topics: Mapping[str, str] = {}
     types: Mapping[str, JoinType] = {}
 
     def over(self, earlier: Request) -> Request:
-        """Both put together; where they differ, this one counts."""
+        """Both requests combined; where they differ, this one takes precedence."""
         return Request({**earlier.topics, **self.topics}, {**earlier.types, **self.types})
 
 
 class Verdict(enum.Enum):
-    """What became of a control message.
+    """The outcome of a control message.
 
-    waiting      read, and not looked at yet: something else is being decided
-    preparing    a generation is being made for it
-    applied      what it asked for is on screens
-    superseded   a later message came first; what it asked for is part of that one
-    ignored      what it asks for runs already
-    invalid      it asks for nothing that could be done
-    failed       the generation could not be made; the one before runs on
+    waiting      read, but not decided yet: an earlier request is in progress
+    preparing    a generation is prepared for it
+    applied      screens show what it requested
+    superseded   a later message replaced it; its request is part of the later one
+    ignored      what it requests runs already
+    invalid      the request is not valid
+    failed       the preparation failed; the generation before continues
     """
 
     WAITING = "waiting"
@@ -43,12 +43,12 @@ class Verdict(enum.Enum):
 
 
 def topic_words(sources: Iterable[str]) -> dict[str, str]:
-    """Source → the word that names its topic: `usersTopic`."""
+    """The field that sets each source's topic, such as `usersTopic`."""
     return {name: f"{name}Topic" for name in sources}
 
 
 def type_words(joins: Iterable[str]) -> dict[str, str]:
-    """Join → the word that names its type: `joinType`; with several joins, `finalJoinType`."""
+    """The field that sets each join's type: `joinType`; with several joins, `finalJoinType`."""
     names = tuple(joins)
     if len(names) == 1:
         return {names[0]: "joinType"}

@@ -1,21 +1,20 @@
 """Every error Evergrid raises on purpose.
 
     EvergridError
-    ├── ConfigError      someone must fix settings; says where it looked
+    ├── ConfigError      the configuration or the machine must be changed
     ├── DataError        a message cannot become a row; it goes to quarantine
     ├── LinkError        a connection failed; retried, bounded, visible
-    └── BrokenPromise    a bug of ours: stop and say so
+    └── BrokenPromise    a bug in Evergrid: stop and report it
 
-Each carries what happened, what it happened to and what to do about it, and
-makes its sentence in one place, so that a terminal, a log and a web page show
-the same words.
+Each error has what failed, where, and the remedy, and builds its sentence in one
+place, so that terminal, log and web page show the same text.
 """
 
 from __future__ import annotations
 
 
 class EvergridError(Exception):
-    """What happened, to what, and the remedy."""
+    """What failed, where, and the remedy."""
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
         self.what = what
@@ -32,7 +31,7 @@ class EvergridError(Exception):
 
 
 class ConfigError(EvergridError):
-    """Settings or surroundings that a person must change before Evergrid can run."""
+    """The configuration or the machine must be changed before Evergrid can run."""
 
 
 class DataError(EvergridError):
@@ -40,8 +39,8 @@ class DataError(EvergridError):
 
 
 class LinkError(EvergridError):
-    """Something on the other side of a connection did not answer as it should."""
+    """A connection failed, or the other side gave an unexpected answer."""
 
 
 class BrokenPromise(EvergridError):
-    """Evergrid found itself wrong; going on could show wrong data."""
+    """An internal check failed; continuing could show wrong data."""

@@ -1,8 +1,8 @@
-"""The types a field can have, as a person writes them in the configuration.
+"""The types of fields, as they are written in the configuration.
 
-Few on purpose: each one has a single exact meaning in JSON, in Spark, in Arrow
-and in the browser. ``timestamp`` is always microseconds and UTC once read; its
-unit only says how to read an epoch *number* on the source topic.
+Each type has one exact meaning in JSON, Spark, Arrow and the browser. A ``timestamp`` is in
+microseconds and UTC once it is parsed; its unit says how to parse an epoch *number* on the
+source topic.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _TIMESTAMP = re.compile(r"timestamp\(\s*(s|ms|us|ns)\s*\)")
 
 
 def parse_type(spelling: str) -> FieldType | None:
-    """The type that `spelling` names, or None when it names none."""
+    """The type with this spelling, or None if there is none."""
     if spelling in _PLAIN:
         return _PLAIN[spelling]
     if match := _DECIMAL.fullmatch(spelling):

@@ -6,7 +6,7 @@ import enum
 
 
 class GapReason(enum.Enum):
-    """What made a join leave messages out; the values are those of the manifest."""
+    """Why a join left messages out; the manifest has these values."""
 
     HISTORY = "history"
     PAIRS = "pairs"
@@ -15,11 +15,11 @@ class GapReason(enum.Enum):
 
     @property
     def label(self) -> str:
-        """In a few words, for a longer sentence."""
+        """A short name, used in longer sentences."""
         return _LABELS[self]
 
     def sentence(self, join: str = "<name>") -> str:
-        """What happened, with the settings of this join."""
+        """The reason as a sentence, with the setting of this join."""
         return _SENTENCES[self].format(join=join)
 
 

@@ -13,9 +13,9 @@ from evergrid.model.table import Table
 
 
 class State(enum.Enum):
-    """Where a generation is in its life; only the current one is on screens.
+    """The state of a generation; screens show only the current one.
 
-    One that was replaced is retiring while what it left is kept, and then gone.
+    A generation that was replaced is retiring while its data are kept, and then gone.
     """
 
     PREPARING = "preparing"
@@ -27,9 +27,9 @@ class State(enum.Enum):
 
 
 class SourceTopic(msgspec.Struct, frozen=True):
-    """The very topic a generation reads, and from where.
+    """The topic that a generation reads, and its start offsets.
 
-    A topic that was deleted and made anew has the same name and another id. `raw` is the number
+    A topic that was deleted and created again has the same name and another id. `raw` is the number
     of the generation that made the raw table of this source, at `made` (microseconds since the
     epoch): later generations share it.
     """
@@ -54,7 +54,7 @@ class TableTopic(msgspec.Struct, frozen=True):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a generation's preparation is."""
+    """The progress of a generation's preparation."""
 
     step: str
     done: int
@@ -62,7 +62,7 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class Times(msgspec.Struct, frozen=True):
-    """When things happened, in microseconds since the epoch; 0 is not yet."""
+    """Times of a generation's states, in microseconds since the epoch; 0 if not reached yet."""
 
     created: int = 0
     ready: int = 0
@@ -70,11 +70,11 @@ class Times(msgspec.Struct, frozen=True):
     ended: int = 0
 
 
-ENGINE = 2  # the format of checkpoints that this version writes and can go on from
+ENGINE = 2  # the format of checkpoints that this version writes and can continue from
 
 
 class Generation(msgspec.Struct, frozen=True):
-    """Everything there is to know about one generation.
+    """One configuration of sources and joins, with its topics, tables and state.
 
     `cause` is the row id of the control message that asked for it; empty: the configuration.
     `engine` is the format of its checkpoints; the first versions had none.

@@ -23,14 +23,14 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TopicEnd(enum.Enum):
-    """The two ends of a topic that a source can start from."""
+    """The end of a topic from which a source is read."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
 
 
 class StartTime(msgspec.Struct, frozen=True):
-    """A moment that a source can start from."""
+    """A time from which a source is read."""
 
     time: datetime.datetime
 
@@ -39,9 +39,9 @@ Start = TopicEnd | StartTime
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where rows come from, what they look like, and which table shows them.
+    """A topic, the fields of its messages, and the table that shows them.
 
-    `time_field` empty means that a message's time is its Kafka timestamp.
+    If `time_field` is empty, a message's time is its Kafka timestamp.
     """
 
     name: str

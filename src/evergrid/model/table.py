@@ -1,8 +1,8 @@
-"""A table: a named set of rows with one schema, as screens and the changelog know it.
+"""A table: a named set of rows with one schema, for the changelog and the screens.
 
-The schema says more than names and types: which columns make the row id, which
-order the rows by default, and which tell an older version of a row from a newer
-one. With that a reader of the changelog needs to know nothing about joins.
+The schema also names the columns of the row id, of the default order, and of the version, which
+tells a newer state of a row from an older one. A reader of the changelog needs no knowledge of
+joins.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ID_SEPARATOR = ":"  # cannot occur in a topic's name, so parts never run togethe
 
 
 class Role(enum.Enum):
-    """Why a column is there: the user's data, the row's time, or where it came from."""
+    """The role of a column: the user's data, the row's time, or its origin in Kafka."""
 
     DATA = "data"
     TIME = "time"
@@ -44,7 +44,7 @@ class Retention(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """One table's contract.
+    """The schema and retention of a table.
 
     row_id    columns whose values, joined by ``:``, are the row id
     order     columns of the default order
@@ -61,7 +61,7 @@ class Table(msgspec.Struct, frozen=True):
 
     @property
     def times(self) -> tuple[str, ...]:
-        """Columns that say when the messages happened that a row was made of."""
+        """Columns with the times of the messages that a row was made from."""
         traces = (column for column in self.columns if column.role is Role.TRACE)
         return (self.order[0], *(one.name for one in traces if one.type == TIMESTAMP))
 

@@ -1,4 +1,4 @@
-"""Every error a gateway can answer with, by a code that stays the same in all versions."""
+"""The error codes of the gateway, which stay the same in all versions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import enum
 
 
 class Code(enum.Enum):
-    """`fatal` ones end the connection; after a `retry` one, trying again makes sense.
+    """A `fatal` error ends the connection; after a `retry` error a client may try again.
 
-    `close` is the WebSocket close code of a fatal one; `http` the status where the same
-    happens over HTTP.
+    `close` is the WebSocket close code of a fatal error; `http` is the status of the same error
+    over HTTP.
     """
 
     close: int
@@ -26,7 +26,7 @@ class Code(enum.Enum):
 
     @classmethod
     def named(cls, value: str) -> Code:
-        """The code that is written so."""
+        """The code with this name."""
         return next(code for code in cls if code.value == value)
 
     @property

@@ -1,4 +1,4 @@
-"""The binary messages: a header of fixed size, a few words of JSON, an Arrow IPC stream.
+"""The binary messages: a header of fixed size, a short JSON description, an Arrow IPC stream.
 
     bytes   0– 3   subscription (unsigned 32 bits, little-endian like all that follow)
             4      kind: 1 full window, 2 difference
@@ -15,8 +15,8 @@
 
 The stream of a difference comes without its first message, the schema, which is that of the
 last full window: with that message put before it, it reads as a stream of the rows sent.
-Everything after the first four bytes is the same for all who share the window, and is
-made once.
+Everything after the first four bytes is the same for all subscribers of the window, and is
+encoded once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Description(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Header(msgspec.Struct, frozen=True):
-    """What a frame says about itself."""
+    """The fields of a frame's header."""
 
     kind: FrameKind
     sequence: int
@@ -100,7 +100,7 @@ def addressed(sub: int, shared: bytes) -> bytes:
 
 
 def decode(frame: bytes) -> Frame:
-    """The parts of a frame; ValueError when it is none."""
+    """Decode a frame; ValueError if it is invalid."""
     if len(frame) < _HEADER.size:
         raise ValueError(f"a frame of {len(frame)} bytes is shorter than its header")
     sub, kind, sequence, base, generation, total, offset, time, rows, length = _HEADER.unpack_from(

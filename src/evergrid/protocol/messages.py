@@ -33,7 +33,7 @@ class Hello(_Client, frozen=True, tag="hello"):
 class Resume(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The last frame a client has of the same query and window, from an earlier connection.
 
-    Sequence 0: it has had some, and none that it could go on from.
+    Sequence 0: the client had frames, but none that a difference could start from.
     """
 
     instance: str
@@ -71,13 +71,13 @@ class Move(_Client, frozen=True, tag="move"):
 
 
 class Close(_Client, frozen=True, tag="close"):
-    """No more of this window; answered by `closed`, after which nothing comes for it."""
+    """Close a window; the gateway answers `closed` and sends nothing more for it."""
 
     sub: int
 
 
 class Heart(_Client, frozen=True, tag="heart"):
-    """I am here."""
+    """Sent in answer to the gateway's heartbeat, so that the connection counts as alive."""
 
 
 ClientMessage = Hello | Open | Move | Close | Heart
@@ -102,7 +102,7 @@ class Welcome(_Server, frozen=True, tag="welcome"):
 
 
 class Live(enum.Enum):
-    """How a window is: `waiting` for a table that is not there, `loading` it, `live`, `stale`."""
+    """State of a window: `waiting` for a missing table, `loading` it, `live` or `stale`."""
 
     WAITING = "waiting"
     LOADING = "loading"
@@ -136,13 +136,13 @@ class State(WindowState, frozen=True, tag_field="type", tag="state", kw_only=Tru
 
 
 class Closed(_Server, frozen=True, tag="closed"):
-    """The last that is said about this subscription."""
+    """Confirms `close`; nothing more is sent for this subscription."""
 
     sub: int
 
 
 class Failed(_Server, frozen=True, tag="error"):
-    """Something asked for cannot be had; with `sub`, only that window is concerned."""
+    """A request failed; with `sub`, only that window is affected."""
 
     code: str
     message: str
@@ -152,7 +152,7 @@ class Failed(_Server, frozen=True, tag="error"):
 
 
 class ServerHeart(_Server, frozen=True, tag="heart"):
-    """Sent in silence too, so that it can be told from a dead connection."""
+    """Heartbeat, sent even if nothing else is, so that clients notice a lost connection."""
 
     time: int
 
@@ -169,7 +169,7 @@ def encode(message: ClientMessage | ServerMessage) -> str:
 
 
 def decode_client(text: str) -> ClientMessage:
-    """What a client said; `msgspec.MsgspecError` or ValueError when it is none of these."""
+    """Decode a client's message; `msgspec.MsgspecError` or ValueError if it is invalid."""
     return _client_messages.decode(text)
 
 
