@@ -13,7 +13,7 @@ _NARROW_DIGITS = 18  # decimals up to here fit 64 bits
 
 
 def arrow_type(field: FieldType) -> pa.DataType:
-    """How a field's values are shown to the world."""
+    """The Arrow type of a field's values."""
     if field.kind is ColumnKind.DECIMAL:
         return pa.decimal128(field.precision, field.scale)
     return _ARROW[field.kind]
@@ -64,7 +64,7 @@ class NumberColumn:
             self._valid[slots] = values.is_valid().to_numpy(zero_copy_only=False)
 
     def numbers(self, slots: Slots) -> tuple[Values, Mask | None]:
-        """Values and which of them are there; None when all are."""
+        """The values, and a mask of those that are not null; None if no value is null."""
         return self._values[slots], None if self._valid is None else self._valid[slots]
 
     def take(self, slots: Slots) -> pa.Array:
@@ -89,7 +89,7 @@ _DTYPES = {
 
 
 def _numbers(values: pa.Array, wide: bool) -> Values:
-    """Arrow's values as they lie in memory; whatever stands where a value is null."""
+    """Arrow's values as they lie in memory; entries of nulls are undefined."""
     if pa.types.is_boolean(values.type):
         bits = values.fill_null(False).to_numpy(zero_copy_only=False)
         return np.asarray(bits, np.bool_)
@@ -102,7 +102,7 @@ def _numbers(values: pa.Array, wide: bool) -> Values:
 
 
 class TextColumn:
-    """Texts, as numbers into a pool."""
+    """Texts, stored as numbers of a text pool."""
 
     def __init__(self) -> None:
         self._codes = np.empty(0, np.int32)
@@ -121,11 +121,11 @@ class TextColumn:
             self._codes = self._pool.pack(self._codes)
 
     def forget(self, slots: Slots) -> None:
-        """Let go of the texts of rows that are gone."""
+        """Release the texts of removed rows."""
         self._codes[slots] = NULL
 
     def save(self) -> None:
-        """Give back the memory of texts that no row has any more, if there may be many."""
+        """Free the memory of texts that no row uses any more, if there may be many."""
         if self._pool.has_grown:
             self._codes = self._pool.pack(self._codes)
 

@@ -1,4 +1,4 @@
-"""Arrays that grow: each step at least half as large again, so that adding stays cheap."""
+"""Arrays that grow by at least half their size, so that appending stays cheap."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """Rows in order, without keeping them sorted.
 
-The order is cut into buckets of a few thousand rows at known bounds. For each row only its
-bucket is kept (two bytes), and for each bucket how many rows it has. So a changed row costs
-a search among the bounds, wherever it goes; the place of any rank is found by adding up
-counts; and only the buckets that somebody looks at are sorted, and kept so while they are
-looked at.
+The order is divided into buckets of a few thousand rows at known bounds. Each row has the
+number of its bucket (two bytes), and each bucket the count of its rows. So a changed row costs
+one search among the bounds; the bucket of a rank is found by adding up counts; and only the
+buckets that are read are sorted, and stay sorted while they are read.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class _Sorted:
     def __init__(self, slots: Slots, keys: Keys, idle: int = 0) -> None:
         self.slots = slots
         self.keys = keys
-        self.idle = idle  # changes since somebody looked at it
+        self.idle = idle  # changes since it was read
 
 
 class OrderedRows:
@@ -67,7 +66,7 @@ class OrderedRows:
         return np.asarray(self._label[slots] != _ABSENT)
 
     def foresee(self, keys: Keys, rows: int) -> None:
-        """Cut an empty order at the quantiles of a sample, for about `rows` rows to come."""
+        """Divide an empty order at the quantiles of a sample, for about `rows` expected rows."""
         buckets = min(_BUCKETS, rows // (_SMALLEST_SPLIT // 2), len(keys) // _SAMPLE_PER_BUCKET)
         if buckets < 2:
             return
@@ -79,7 +78,7 @@ class OrderedRows:
         self._counts = np.zeros(buckets, np.int64)
 
     def put(self, slots: Slots, keys: Keys) -> None:
-        """Have these rows in their places, wherever they were before."""
+        """Add these rows, or move them to their new positions."""
         if not slots.size:
             return
         self.remove(slots)
@@ -94,7 +93,7 @@ class OrderedRows:
         self._split_where_full()
 
     def remove(self, slots: Slots) -> None:
-        """Have these rows no more; those that are not here do not matter."""
+        """Remove these rows; rows that are not here are ignored."""
         labels = self._label[slots]
         there = labels != _ABSENT
         if not there.any():
@@ -125,10 +124,10 @@ class OrderedRows:
         return slots[start - before : stop - before]
 
     def walk(self, start: int, stop: int) -> Iterator[Slots]:
-        """What `between` gives, bucket by bucket, of the rows that are here at the first step.
+        """Like `between`, bucket by bucket, for the rows that exist at the first step.
 
-        Rows that change between steps are ordered by what they are then, within the bucket
-        they were in.
+        Rows that change between two steps are ordered by their new values within their old
+        bucket.
         """
         slots = np.flatnonzero(self._label != _ABSENT)
         places = self._position[self._label[slots]]
@@ -147,7 +146,7 @@ class OrderedRows:
         return self._bounds.locate(keys)
 
     def _bucket(self, place: int) -> _Sorted:
-        """A bucket in order; the ones looked at last are kept so."""
+        """A sorted bucket; the ones read last stay sorted."""
         label = int(self._labels[place])
         if label not in self._sorted:
             slots = np.flatnonzero(self._label == label)
@@ -161,7 +160,7 @@ class OrderedRows:
         return self._sorted[label]
 
     def _touched(self, labels: NDArray[np.int16]) -> list[int]:
-        """The sorted buckets among those that these labels name."""
+        """The sorted buckets among those with these labels."""
         is_sorted = np.zeros(len(self._position), bool)
         is_sorted[list(self._sorted)] = True
         named = labels[is_sorted[labels]]
@@ -181,21 +180,21 @@ class OrderedRows:
         )
 
     def _forget_unlooked(self) -> None:
-        """Keeping a bucket sorted that nobody looks at costs more than sorting it again."""
+        """Drop sorted buckets that nobody reads: updating them costs more than sorting again."""
         for label, bucket in list(self._sorted.items()):
             if bucket.idle > _IDLE:
                 del self._sorted[label]
 
     def _split_where_full(self) -> None:
         most = max(_SMALLEST_SPLIT, 2 * len(self) // _BUCKETS)
-        # From the end, so that places before it stay what they are.
+        # From the end, so that positions before it stay valid.
         for place in np.flatnonzero(self._counts > most)[::-1]:
             self._split(int(place), most)
         if len(self._counts) > _TOO_MANY:
             self._begin_again()
 
     def _split(self, place: int, most: int) -> None:
-        """Cut a bucket into halves, or more where it got very full at once."""
+        """Split a bucket into halves, or into more parts if it became very large at once."""
         was_sorted = int(self._labels[place]) in self._sorted
         bucket = self._bucket(place)
         rows = len(bucket.slots)
@@ -227,7 +226,7 @@ class OrderedRows:
             self._sorted.popitem(last=False)
 
     def _begin_again(self) -> None:
-        """Cut everything anew, when rows that went have left many small buckets."""
+        """Divide everything anew if removed rows have left many small buckets."""
         slots = np.flatnonzero(self._label != _ABSENT)
         self._label[slots] = _ABSENT
         self._labels, self._position = np.zeros(1, np.int16), np.zeros(1, np.int64)
@@ -237,7 +236,7 @@ class OrderedRows:
         self.put(slots, self._fetch(slots))
 
     def _drop_empty(self, places: Slots) -> None:
-        """Forget buckets that have become empty, but never the last one."""
+        """Remove empty buckets, except the last one."""
         gone = places[self._counts[places] == 0]
         if not gone.size or len(self._counts) == 1:
             return

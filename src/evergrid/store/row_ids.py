@@ -1,4 +1,4 @@
-"""Row ids, taken apart into numbers, and put together again as texts."""
+"""Row ids, split into numbers and formatted as texts again."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class RowIds:
         return [ID_SEPARATOR.join(parts) for parts in zip(*columns, strict=True)]
 
     def parsed(self, ids: Sequence[str]) -> Parts | None:
-        """The parts of ids that could be ours; None when none could."""
+        """The parts of those ids that have this table's form; None if none has."""
         split = [row_id.split(ID_SEPARATOR) for row_id in ids]
         rows = [parts for row in split if (parts := self._parse(row)) is not None]
         if not rows:

@@ -30,7 +30,7 @@ class RowIndex:
     def __init__(self, stored: Callable[[Slots], Parts]) -> None:
         self._stored = stored
         self._table = np.full(_FIRST_SIZE, _EMPTY, np.int32)
-        self._used = 0  # entries that are not empty, gone ones too
+        self._used = 0  # entries that are not empty, removed ones too
         self._rows = 0
 
     def __len__(self) -> int:
@@ -57,9 +57,9 @@ class RowIndex:
         return found
 
     def add(self, parts: Parts, slots: Slots) -> Slots:
-        """Enter ids that `find` did not know, stored in `slots` already.
+        """Add ids that `find` did not find, whose rows are stored in `slots` already.
 
-        An id that occurs twice is entered once; returns the slot that each one has now.
+        An id that occurs twice is added once; returns the slot of each id.
         """
         self._make_room(len(slots))
         given = slots.copy()
@@ -81,7 +81,7 @@ class RowIndex:
         return given
 
     def remove(self, slots: Slots) -> None:
-        """Forget rows that are in the index."""
+        """Remove rows from the index."""
         rows = slots
         at = self._start(self._stored(slots))
         while rows.size:
@@ -108,7 +108,7 @@ class RowIndex:
         return (at + 1) & (len(self._table) - 1)
 
     def _make_room(self, more: int) -> None:
-        """A larger table, or one without gone entries, before this one gets slow."""
+        """Make a larger hash table, or one without removed entries, before this one gets slow."""
         if self._used + more <= _FULL * len(self._table):
             return
         size = len(self._table)

@@ -1,4 +1,4 @@
-"""Some rows of a table, looked at by many: each column is fetched once, then shared."""
+"""Some rows of a table, read by several views: each column is fetched once."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _WIDTH = 8 * WORDS
 
 
 class TextRanks:
-    """Texts as numbers that compare like them, as far as their first 24 bytes tell.
+    """Texts as numbers that compare like their first 24 bytes.
 
-    `rest` has the whole text, as bytes, where 24 bytes do not tell all: of longer ones and
-    of those with zero bytes, which look like the padding. It is None when there are none.
+    `rest` has the whole text, as bytes, where 24 bytes are not enough: for longer texts, and
+    for texts with zero bytes, which look like the padding. It is None if there are none.
     """
 
     def __init__(self, texts: pa.StringArray) -> None:
@@ -48,7 +48,7 @@ class TextRanks:
 
 
 class Rows:
-    """The rows in `slots`, as they are now: to be used before the table changes again."""
+    """The rows in `slots` as they are now; valid until the table changes."""
 
     def __init__(self, columns: Columns, slots: Slots) -> None:
         self._columns = columns
@@ -62,7 +62,7 @@ class Rows:
         return len(self.slots)
 
     def numbers(self, column: str) -> tuple[Values, Mask | None]:
-        """Values and which of them are there; None when all are."""
+        """The values, and a mask of those that are not null; None if no value is null."""
         if column not in self._numbers:
             stored = self._columns[column]
             assert isinstance(stored, NumberColumn)
@@ -82,7 +82,7 @@ class Rows:
         return self._words[column]
 
     def remembered(self, what: Asked, make: Callable[[Rows, Asked], Made]) -> Made:
-        """What `make` gives for `what` about these rows, made once."""
+        """The result of `make` for `what`, computed once."""
         if what not in self._made:
             self._made[what] = make(self, what)
         made: Made = self._made[what]

@@ -1,8 +1,8 @@
-"""What rows are ordered by, as arrays that compare column by column.
+"""Sort keys of rows, as arrays that compare column by column.
 
-Every value becomes an unsigned 64-bit number that compares as the value does; descending
-ones are turned around. A null becomes the lowest or highest number, and a further column
-tells it from a value that has this number. Texts are words, then the rest of the text.
+Every value becomes an unsigned 64-bit number that compares as the value does, inverted for
+descending columns. A null becomes the lowest or highest number, and a further column tells it
+from a value with this number. A text becomes its first words, then the rest of the text.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Term(msgspec.Struct, frozen=True):
 
 
 def default_terms(table: Table) -> tuple[Term, ...]:
-    """By time, then by where the row came from: no two rows are equal in it."""
+    """The default order: by time, then by position in Kafka, so that no two rows are equal."""
     types = {column.name: column.type for column in table.columns}
     return tuple(Term(name, types[name]) for name in table.order)
 
 
 @total_ordering
 class _Down:
-    """A text that compares the other way round."""
+    """A text that compares in descending order."""
 
     __slots__ = ("text",)
 
@@ -63,7 +63,7 @@ class _Down:
 
 
 class Keys:
-    """Some rows' keys, column by column."""
+    """The sort keys of some rows, column by column."""
 
     def __init__(self, columns: Sequence[KeyColumn], blanks: Sequence[object]) -> None:
         self.columns = tuple(columns)
@@ -78,7 +78,7 @@ class Keys:
         return Keys([None if c is None else c[rows] for c in self.columns], self.blanks)
 
     def merged(self, merge: Merge, others: Keys) -> Keys:
-        """These and `others`, as `merge` puts them together."""
+        """These keys and `others`, combined by `merge`."""
         return Keys(
             [
                 None
@@ -97,7 +97,7 @@ class Keys:
         return np.lexsort(numeric)
 
     def locate(self, others: Keys) -> Slots:
-        """How many of these, which are in order, are not greater than each of `others`."""
+        """For each of `others`, how many of these sorted keys are not greater."""
         first, probe = self.columns[0], others.columns[0]
         assert first is not None
         assert probe is not None
@@ -114,7 +114,7 @@ class Keys:
         return low
 
     def _greater(self, mine: Slots, others: Keys, theirs: Slots) -> Mask:
-        """Whether our rows are greater than theirs, given that the first columns are equal."""
+        """Whether these rows are greater than the others, if the first columns are equal."""
         greater = np.zeros(len(mine), bool)
         tied = np.arange(len(mine))
         for i in range(1, len(self.columns)):
@@ -130,7 +130,7 @@ class Keys:
 
 
 class Order:
-    """Makes the keys of rows for one order; the table's own order settles what is left equal."""
+    """Computes the sort keys for one order; equal rows are ordered by the table's default order."""
 
     def __init__(self, terms: Sequence[Term], table: Table) -> None:
         named = {term.column for term in terms}
@@ -166,7 +166,7 @@ def _keys(rows: Rows, term: Term) -> list[KeyColumn]:
 
 
 def _words(values: Values) -> list[Values]:
-    """A wide decimal's high word, then its low one, which has no sign; else the values."""
+    """The high word of a wide decimal, then its unsigned low word; for other types the values."""
     if values.ndim == 2:
         return [values[:, 1], values[:, 0].view(np.uint64)]
     return [values]
@@ -199,7 +199,7 @@ def _text_keys(rows: Rows, term: Term) -> list[KeyColumn]:
 def _with_nulls(
     words: list[NDArray[np.uint64]], valid: Mask | None, nulls_first: bool
 ) -> list[KeyColumn]:
-    """The words with nulls at one end, and the column that tells them from values there."""
+    """The words with nulls at one end, and the column that tells nulls from values."""
     if valid is None or valid.all():
         return [*words, None]
     extreme = np.uint64(0) if nulls_first else _ALL_BITS
@@ -219,6 +219,6 @@ def _filled(column: KeyColumn, keys: Keys, i: int) -> NDArray[Any]:
 
 
 def _ranks(column: NDArray[Any]) -> NDArray[np.uint64]:
-    """Objects as numbers in their order, which is what the sort understands."""
+    """Objects as numbers in the same order, for numpy's sort."""
     ranks = {value: rank for rank, value in enumerate(sorted(set(column)))}
     return np.fromiter((ranks[value] for value in column), np.uint64, len(column))

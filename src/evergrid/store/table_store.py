@@ -1,4 +1,4 @@
-"""One table in memory: upserts and deletes by row id, and what retention takes away."""
+"""One table in memory: upserts and deletes by row id, and retention."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MICROSECONDS = 1_000_000
 
 
 class ApplyResult(msgspec.Struct, frozen=True):
-    """What a batch did: slots with new or other rows, and slots that have none any more."""
+    """The effect of a batch: slots with new or changed rows, and slots whose rows were removed."""
 
     changed: Slots
     removed: Slots
 
 
 class TableStore:
-    """The rows of a table. A row stays in its slot; a slot that got free is used again."""
+    """The rows of a table. A row stays in its slot; free slots are used again."""
 
     def __init__(self, table: Table, *, max_bytes: int | None = None) -> None:
         self.table = table
@@ -59,7 +59,7 @@ class TableStore:
 
     @property
     def end(self) -> int:
-        """Beyond all slots in use."""
+        """The first slot after all slots in use."""
         return self._end
 
     @property
@@ -84,11 +84,11 @@ class TableStore:
         return np.flatnonzero(self._alive[start : min(stop, self._end)]) + start
 
     def stamps(self, slots: Slots) -> NDArray[np.int64]:
-        """At which tick each row was last changed."""
+        """The tick of each row's last change."""
         return self._stamps[slots]
 
     def present_since(self, slots: Slots, tick: int) -> Mask:
-        """Which slots still have the row that they had at that tick."""
+        """Which slots still hold the row that they held at that tick."""
         return self._alive[slots] & (self._births[slots] <= tick)
 
     def take(self, slots: Slots, names: Sequence[str]) -> list[pa.Array]:
@@ -98,7 +98,7 @@ class TableStore:
         return self._ids.texts(slots)
 
     def upsert(self, batch: pa.RecordBatch, tick: int) -> ApplyResult:
-        """Take rows over, in their order; ones older than what is here are left out."""
+        """Insert or replace rows, in their order; rows older than the stored ones are ignored."""
         if not batch.num_rows:
             return _NOTHING
         parts = self._ids.parts(batch)
@@ -120,7 +120,7 @@ class TableStore:
         return ApplyResult(slots, _NO_SLOTS)
 
     def delete(self, ids: Sequence[str]) -> ApplyResult:
-        """Drop rows by their ids; ones that are not here do not matter."""
+        """Delete rows by their ids; unknown ids are ignored."""
         parts = self._ids.parsed(ids)
         if parts is None:
             return _NOTHING
@@ -128,7 +128,7 @@ class TableStore:
         return self._drop(np.unique(slots[slots != MISSING]))
 
     def expire(self, now: int) -> ApplyResult:
-        """Drop the oldest rows: those beyond the rows, age and memory that the table may have."""
+        """Delete the oldest rows: those beyond the table's limits of rows, age and memory."""
         retention = self.table.retention
         spare = len(self) - retention.rows if retention.rows is not None else 0
         surplus = max(spare, self._beyond_memory())
@@ -146,10 +146,10 @@ class TableStore:
         return ApplyResult(_NO_SLOTS, np.concatenate(gone))
 
     def _beyond_memory(self) -> int:
-        """How many rows to drop so that memory keeps to its cap.
+        """How many rows to delete so that memory stays below its limit.
 
-        The slots of rows that go are not given back but used again: memory may stay above the
-        cap. Only if it has grown further are the rows that are left too many still.
+        Slots of deleted rows are used again, not freed, so memory may stay above the limit. Only if
+        memory has grown since are the remaining rows still too many.
         """
         if self.max_bytes is None or self.nbytes <= self.max_bytes:
             self._peak = 0
@@ -192,7 +192,7 @@ class TableStore:
         return ApplyResult(_NO_SLOTS, slots)
 
     def _enter(self, parts: Parts) -> Slots:
-        """Slots for rows that were not here; the same one for the same id."""
+        """Slots for new rows; the same slot for the same id."""
         wanted = len(parts[0])
         slots = self._new_slots(wanted)
         self._ids.store(slots, parts)
@@ -222,7 +222,7 @@ class TableStore:
             self._by_age.reserve(capacity)
 
     def _next_capacity(self, needed: int) -> int:
-        """With room to spare, but not for more rows than the cap on memory lets in."""
+        """The next capacity: with spare room, but not beyond what the memory limit allows."""
         size = enough(self.capacity, needed)
         if self.max_bytes is None or not self.capacity:
             return size
@@ -230,10 +230,10 @@ class TableStore:
         return max(needed, min(size, fits))
 
     def _winners(self, batch: pa.RecordBatch, slots: Slots, known: Mask) -> Slots | None:
-        """Positions in the batch that become rows; None when all do.
+        """Positions in the batch that become rows; None if all do.
 
-        Of several for one slot the one with the highest version wins, the later of equals;
-        and it must not be lower than the version that is there.
+        Of several rows for one slot the one with the highest version is used, the later of equals,
+        unless the stored version is higher.
         """
         alone = len(np.unique(slots)) == len(slots)
         if alone and (not self.table.version or not known.any()):
@@ -282,7 +282,7 @@ _NOTHING = ApplyResult(_NO_SLOTS, _NO_SLOTS)
 
 
 def _comparable(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Whether there is a value, then the value: null is lowest."""
+    """Sort key with null lowest: whether there is a value, then the value."""
     valid = column.is_valid().to_numpy(zero_copy_only=False).astype(np.int64)
     values = np.frombuffer(column.buffers()[1], np.int64)[column.offset :][: len(column)]
     return valid, np.where(valid, values, 0)

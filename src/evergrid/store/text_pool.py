@@ -1,7 +1,7 @@
-"""Texts kept once, numbered: a column of texts is then a column of numbers.
+"""Numbered texts, so that a column of texts is a column of numbers.
 
 Within one batch equal texts get one number; across batches they may get several until the
-pool is packed. So numbers say where a text is, and only texts say whether two are equal.
+pool is packed. So two numbers may stand for equal texts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Pool:
 
     @property
     def wasteful(self) -> bool:
-        """Whether packing is likely to pay."""
+        """Whether packing is likely to save memory."""
         return self._used_bytes() > self._pack_at
 
     @property
@@ -58,12 +58,12 @@ class Pool:
         return codes
 
     def take(self, codes: Codes) -> pa.StringArray:
-        """The texts that `codes` stand for."""
+        """The texts with these numbers."""
         indices = pa.array(codes, mask=codes < 0)
         return self._array().take(indices).cast(pa.string())
 
     def pack(self, codes: Codes) -> Codes:
-        """Keep only what `codes` use, each text once; returns the new codes."""
+        """Keep only the texts that `codes` use, each once; returns the new codes."""
         used = np.zeros(self._count, bool)
         used[codes[codes >= 0]] = True
         kept = self._array().filter(pa.array(used)).dictionary_encode()
@@ -106,5 +106,5 @@ class Pool:
 
 
 def _codes(indices: pa.Int32Array) -> Codes:
-    """Arrow's indices as an array of our own, null as -1."""
+    """A copy of Arrow's indices, with -1 for null."""
     return np.array(pc.fill_null(indices, NULL).to_numpy(zero_copy_only=False), np.int32)

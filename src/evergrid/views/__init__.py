@@ -1,1 +1,1 @@
-"""Which rows a screen sees: filter, search, order, window, difference. Values in, values out."""
+"""Filter, search, order, windows and their differences. No I/O."""

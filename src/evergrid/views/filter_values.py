@@ -1,4 +1,4 @@
-"""Values of a filter as the columns hold them, exact: or a clear word why they cannot be."""
+"""Converts the values of a filter exactly to those that columns hold; errors say why not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def text_value(value: Scalar, column: str) -> str:
 
 
 def is_text(value: str) -> bool:
-    """Whether it could be in a column: half of a surrogate pair is no text."""
+    """Whether it is valid text: half of a surrogate pair is not."""
     return not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
@@ -69,7 +69,7 @@ def _float(value: str | int | float, column: str) -> float:
 
 
 def _written(value: str | int | float, column: str, expected: str) -> decimal.Decimal:
-    """The number as it is written, however large or small."""
+    """The exact number as written, of any size."""
     try:
         if len(str(value)) > _LONGEST_NUMBER:
             raise _bad(value, column, expected)

@@ -1,4 +1,4 @@
-"""Filters and searches, made ready for a table: rows in, a mask of those that pass out."""
+"""Filters and searches compiled for a table: they map rows to a mask of those that pass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_SEARCH = 256
 
 
 def filter_predicate(wanted: Filter, table: Table) -> Predicate:
-    """What a filter says, for this table; QueryError when it cannot be said of it."""
+    """Compile a filter for this table; QueryError if it does not fit the table."""
     compiled = _compiled(wanted, {column.name: column for column in table.columns}, MAX_NESTING)
     # Counted only now that it is known not to be nested too deep to be walked through.
     if sum(1 for _ in wanted.conditions()) > MAX_CONDITIONS:
@@ -37,7 +37,7 @@ def filter_predicate(wanted: Filter, table: Table) -> Predicate:
 
 
 def search_predicate(search: str, table: Table) -> Predicate | None:
-    """Every word of it occurs in some text of the row, whatever the case; None for no words."""
+    """Compile a search: every word occurs in some text of the row, ignoring case; None if empty."""
     if len(search) > MAX_SEARCH:
         raise QueryError(Fault.BAD_SEARCH, f"a search of more than {MAX_SEARCH} characters")
     if not is_text(search):
@@ -193,7 +193,7 @@ def _equal(number: Number, field: FieldType) -> Callable[[Values], Mask]:
 def _at_least(
     number: Number, field: FieldType, *, beyond: bool = False
 ) -> Callable[[Values], Mask]:
-    """Whether held values are at least `number`, or beyond it.
+    """Whether stored values are at least `number`, or greater.
 
     Held values are whole numbers (floats aside), so the bound becomes a whole number too,
     and one that 64 bits cannot hold is above or below all of them.
@@ -239,7 +239,7 @@ def _mask(found: pa.BooleanArray) -> Mask:
 
 
 def _lower(text: str) -> str:
-    """As the columns are lowered, which is not quite as Python does it."""
+    """Lower case as Arrow computes it for columns, which differs a little from Python."""
     return str(pc.utf8_lower(pa.scalar(text)).as_py())
 
 

@@ -1,7 +1,7 @@
 """A view: the rows of a table that pass a filter and a search, in an order.
 
-It is made in pieces and then follows the table: each change costs what the change is
-large, not what the table is.
+It is built in pieces and then follows the table: the cost of a change depends on the size of
+the change, not of the table.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class View:
         return len(self._rows)
 
     def grow(self) -> None:
-        """Take in another piece of the table."""
+        """Add another piece of the table."""
         start, self._seen = self._seen, min(self._seen + _PIECE, self._store.end)
         self._put(self._store.rows(self._store.slots(start, self._seen)))
 
     def update(self, changed: Rows, removed: Slots) -> None:
-        """Follow a change of the table; `changed` as the rows are now."""
+        """Apply a change of the table; `changed` are the rows as they are now."""
         self._rows.reserve(self._store.capacity)
         self._rows.remove(removed)
         if self.complete_before(changed):
@@ -72,7 +72,7 @@ class View:
             self._put(self._store.rows(changed.slots[known]))
 
     def complete_before(self, changed: Rows) -> bool:
-        """Whether what this view has not seen is nothing but `changed`."""
+        """Whether this view has all rows except `changed`."""
         return self._seen + len(changed) >= self._store.end and bool(
             np.count_nonzero(changed.slots >= self._seen) == self._store.end - self._seen
         )
@@ -82,7 +82,7 @@ class View:
         return self._rows.between(start, stop)
 
     def walk(self, start: int, stop: int) -> Iterator[Slots]:
-        """The same in pieces, of the rows that are here at the first one."""
+        """Like `between`, in pieces, for the rows that exist at the first piece."""
         return self._rows.walk(start, stop)
 
     def _put(self, rows: Rows) -> None:
@@ -102,7 +102,7 @@ class View:
         return self._passes(rows)
 
     def _foresee(self) -> None:
-        """Look at some rows, to know where to cut the order."""
+        """Sample some rows to choose the bounds of the buckets."""
         end = self._store.end
         step = max(1, end // _SAMPLE)
         slots = self._store.slots(0, end)[::step]
@@ -116,7 +116,7 @@ class View:
 
 
 def predicate(table: Table, wanted: Filter | None, search: str) -> Predicate | None:
-    """Filter and search together; None when every row passes."""
+    """Filter and search combined; None if every row passes."""
     by_filter = filter_predicate(wanted, table) if wanted is not None else None
     by_search = search_predicate(search, table)
     if by_filter is None or by_search is None:
@@ -125,7 +125,7 @@ def predicate(table: Table, wanted: Filter | None, search: str) -> Predicate | N
 
 
 def terms(order: Sequence[OrderBy], table: Table) -> tuple[Term, ...]:
-    """An order in the words of the store; QueryError when the table has no such column."""
+    """Convert an order for the store; QueryError if the table has no such column."""
     types = {column.name: column.type for column in table.columns}
     names = [by.column for by in order]
     check_columns(names, table)

@@ -1,4 +1,4 @@
-"""What a screen asks for, in the words of the wire: columns, filter, search, order, window."""
+"""Queries as the protocol has them: columns, filter, search, order, window."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Scalar = str | int | float | bool | None
 
 
 class Op(enum.Enum):
-    """How one column is compared; only `is_null` and `not` let rows without a value pass."""
+    """A comparison of one column; only `is_null` and `not` let rows with null pass."""
 
     EQUALS = "equals"
     NOT = "not"
@@ -30,7 +30,7 @@ class Op(enum.Enum):
 
 
 class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One condition on a column, or several filters put together by `and` or by `or`."""
+    """One condition on a column, or several filters combined by `and` or `or`."""
 
     column: str | None = None
     op: Op | None = None
@@ -40,7 +40,7 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     any_of: tuple[Filter, ...] | None = msgspec.field(default=None, name="or")
 
     def conditions(self) -> Iterator[Filter]:
-        """Every condition in it, however deep."""
+        """All conditions, at any depth."""
         if self.column is not None:
             yield self
         for part in (*(self.all_of or ()), *(self.any_of or ())):
@@ -48,7 +48,7 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Nulls(enum.Enum):
-    """Where rows without a value go, whichever way the column is ordered."""
+    """Whether nulls come first or last, in either direction."""
 
     FIRST = "first"
     LAST = "last"
@@ -63,7 +63,7 @@ class OrderBy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A view: one object however many look at it. No columns means all of them."""
+    """The columns, filter, search and order of a view; no columns means all of them."""
 
     table: str
     columns: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Fault(enum.Enum):
 
 
 class QueryError(EvergridError):
-    """A query that cannot be answered as it was asked."""
+    """A query that does not fit the table."""
 
     def __init__(self, fault: Fault, what: str, *, where: str = "", remedy: str = "") -> None:
         self.fault = fault

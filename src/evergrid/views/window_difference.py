@@ -1,4 +1,4 @@
-"""From one state of a window to the next: which rows stay, which are new or other."""
+"""The difference between two states of a window: rows that stay, and new or changed ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def difference(before: Slots, after: Slots, unchanged: Mask) -> Difference:
-    """What leads from `before` to `after`; `unchanged` says which of `after` are as they were."""
+    """The difference from `before` to `after`; `unchanged` marks the rows of `after` that did not
+    change."""
     source = np.full(len(after), SENT, np.int64)
     if len(before) and len(after):
         ranked = np.argsort(before, kind="stable")
