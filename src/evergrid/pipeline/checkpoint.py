@@ -1,4 +1,4 @@
-"""What a checkpoint's folder tells: whose it is, and how far it has come."""
+"""Checkpoint directories: the generation each belongs to, and the offsets it has reached."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OWNER = ".owner"  # beside each checkpoint
 
 
 def claim(settings: Settings, generation: Generation, query: QueryId) -> None:
-    """Begin an empty checkpoint for a generation; LinkError when the disk does not take it."""
+    """Create an empty checkpoint for a generation; LinkError if it cannot be written."""
     folder = checkpoint_folder(settings, query)
     try:
         shutil.rmtree(folder, ignore_errors=True)
@@ -33,8 +33,8 @@ def claim(settings: Settings, generation: Generation, query: QueryId) -> None:
 
 
 def belongs(settings: Settings, generation: Generation, query: QueryId) -> bool:
-    """Whether a checkpoint is there, and is this very generation's: not that of one with the same
-    number on another cluster or under another prefix."""
+    """Whether this generation's checkpoint exists, and not that of a generation with the same
+    number on another cluster or with another prefix."""
     folder = checkpoint_folder(settings, query)
     try:
         return folder.is_dir() and _owner_file(folder).read_text() == _owner(generation, query)
@@ -43,7 +43,7 @@ def belongs(settings: Settings, generation: Generation, query: QueryId) -> bool:
 
 
 def all_checkpoints(settings: Settings) -> list[QueryId]:
-    """All that are on disk."""
+    """All checkpoints on disk."""
     found = generations_folder(settings).glob("g[0-9]*/*/")
     return [
         QueryId(int(folder.parent.name[1:]), folder.name)
@@ -53,7 +53,7 @@ def all_checkpoints(settings: Settings) -> list[QueryId]:
 
 
 def remove(settings: Settings, query: QueryId) -> None:
-    """Remove a checkpoint, and its generation's folder when it was the last one in it."""
+    """Remove a checkpoint, and its generation's directory if that is empty then."""
     folder = checkpoint_folder(settings, query)
     shutil.rmtree(folder, ignore_errors=True)
     _owner_file(folder).unlink(missing_ok=True)
@@ -63,7 +63,7 @@ def remove(settings: Settings, query: QueryId) -> None:
 
 
 def positions(plan: Plan, query: QueryId) -> Mapping[str, Offsets]:
-    """Where a query goes on when it is started, by topic; DataError when that is damaged."""
+    """The offsets from which a query continues, by topic; DataError if they are damaged."""
     folder = plan.checkpoint(query)
     starts = plan.starts_of(query)
     last = max(batches(folder / "commits"), default=None)

@@ -1,8 +1,8 @@
-"""How far the live queries have read: what their consumers say of themselves.
+"""How far the live queries have read, from the metrics of their Kafka consumers.
 
-In real-time mode Spark tells a query's progress when its batch ends, minutes later. The Kafka
-consumers inside know at any time how far from a topic's start they are, and publish it as Java
-management beans; where Spark's tasks run in the driver's process, they can be read there.
+In real-time mode Spark reports a query's progress only when its batch ends, minutes later. Its
+Kafka consumers publish their distance from a topic's start (the lead) as Java management beans,
+which can be read if Spark's tasks run in the driver's process.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class ConsumerPositions:
         )
 
     def of(self, group: str, topics: Collection[str]) -> Mapping[Place, int]:
-        """Messages between a topic's start and its consumer, of groups that begin so.
+        """Messages between a topic's start and its consumer, for groups with this prefix.
 
-        As of the consumer's last fetch, which may be long ago.
+        The value is that of the consumer's last fetch, which may be long ago.
         """
         with told_plainly("say how far its queries are"):
             server = self._jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
@@ -58,7 +58,7 @@ class ConsumerPositions:
             return leads
 
     def _lead(self, server: JavaObject, name: JavaObject) -> int | None:
-        """None before its first fetch, or when it has just gone."""
+        """None before the first fetch, or if the consumer has just been closed."""
         try:
             value = float(self._attribute.invoke(server, self._objects([name, "records-lead"])))
         except Py4JJavaError:
@@ -82,10 +82,10 @@ class ConsumerPositions:
 
 
 def by_bean_name(topics: Collection[str]) -> Mapping[str, str]:
-    """Topics by the name that a bean has for them: older clients write `_` for every `.`."""
+    """Topics by their name in a bean: older clients write `_` for every `.`."""
     return {name: topic for topic in topics for name in (topic, topic.replace(".", "_"))}
 
 
 def _plain(property_: str) -> str:
-    """A bean's property without the quotes that names with odd letters have."""
+    """A bean's property without the quotes around names with special characters."""
     return property_.strip('"')

@@ -1,8 +1,8 @@
-"""The Java client that Spark uses, tried without Spark.
+"""Tries the Java Kafka client that Spark uses, without Spark.
 
-A Spark session takes many seconds to start. Its client alone is there in one: the bridge between
-Python and Java that Spark brings needs no more than a Java runtime, and Spark's jars
-have that client in the very version that the pipeline uses.
+A Spark session takes many seconds to start, the client alone one: py4j, which comes with Spark,
+needs only a Java runtime, and Spark's jars have the client in the version that the pipeline
+uses.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LIMITS: Mapping[str, str] = {
     "linger.ms": "0",
     "max.block.ms": "10000",
     "fetch.max.wait.ms": "100",
-    # An endpoint that does not answer is asked again for so long.
+    # How long an endpoint that does not answer is retried.
     "sasl.login.retry.backoff.ms": "100",
     "sasl.login.retry.backoff.max.ms": "2000",
 }
@@ -47,10 +47,10 @@ _OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 
 
 class JavaClient:
-    """A Java process with Kafka's client in it, for as long as the `with` block runs.
+    """A Java process with the Kafka client, until the end of the `with` block.
 
-    No secret is in its command line: settings reach it over a connection of its own, which needs
-    a password too.
+    No secret is in its command line: it gets its settings over a connection that needs a
+    password.
     """
 
     def __init__(self, jars: Jars) -> None:
@@ -89,13 +89,13 @@ class JavaClient:
                     pipe.close()
 
     def reach(self, connection: Connection) -> int:
-        """Log in and count the brokers; LinkError with the reason when that does not succeed."""
+        """Log in and count the brokers; LinkError with the reason if that fails."""
         with self._told(connection, "connect"), self._admin(connection) as admin:
             brokers: int = admin.describeCluster().nodes().get().size()
             return brokers
 
     def read(self, connection: Connection, topic: str) -> None:
-        """LinkError unless the topic may be read; that there is a message is not asked for."""
+        """LinkError unless the topic may be read; it may be empty."""
         consumer = "org.apache.kafka.clients.consumer.KafkaConsumer"
         words = {f"{part}.deserializer": f"{_BYTES}Deserializer" for part in ("key", "value")}
         with (
@@ -112,7 +112,7 @@ class JavaClient:
             raise LinkError(f"no answer when topic {topic} was read", where=where(connection))
 
     def write(self, connection: Connection, topic: str, value: bytes) -> None:
-        """Write one message; LinkError when the broker does not take it."""
+        """Write one message; LinkError if the broker does not accept it."""
         producer = "org.apache.kafka.clients.producer.KafkaProducer"
         words = {f"{part}.serializer": f"{_BYTES}Serializer" for part in ("key", "value")}
         with (
@@ -149,7 +149,7 @@ class JavaClient:
 
     @contextlib.contextmanager
     def _told(self, connection: Connection, doing: str) -> Iterator[None]:
-        """What Java throws, as one sentence."""
+        """A Java exception as one sentence."""
         try:
             yield
         except Py4JJavaError as error:
@@ -170,7 +170,7 @@ class JavaClient:
 
 
 def _reasons(error: Py4JJavaError) -> list[str]:
-    """What was thrown, and what that was thrown for, each on one line."""
+    """The exception and its causes, each on one line."""
     reasons, thrown = [], error.java_exception
     while thrown is not None:
         words = str(thrown.getMessage() or "").partition("\n")[0]

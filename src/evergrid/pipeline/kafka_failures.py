@@ -1,7 +1,7 @@
 """Explains Kafka errors of a query in the same sentences as the Python client.
 
-Spark wraps what its Java client says, and that client says less than the Python one: of a token
-that it could not have, for example, nothing at all. So the Python client is asked as well.
+Spark wraps the errors of its Java client, which say less than those of the Python client: about
+a token that could not be fetched, for example, nothing. So the Python client is tried as well.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REFUSED = (
 
 
 class KafkaFailures:
-    """Knows the clusters of a pipeline, once it has settings."""
+    """Explains errors of one pipeline's clusters, once it has settings."""
 
     def __init__(self) -> None:
         self._settings: Settings | None = None
@@ -39,7 +39,7 @@ class KafkaFailures:
         self._settings = settings
 
     def sentence(self, text: str) -> str | None:
-        """What `text`, as Spark says it, means; None when nobody was refused."""
+        """The meaning of Spark's `text`; None if access was not denied."""
         if self._settings is None or not any(words in text for words in REFUSED):
             return None
         denied = _TOPICS.search(text)
@@ -53,7 +53,7 @@ class KafkaFailures:
         return self._by_its_words(text)
 
     def scrubbed(self, text: str) -> str:
-        """`text` without any secret of the pipeline's."""
+        """`text` without the pipeline's secrets."""
         for connection in self._connections():
             text = scrub(connection, text)
         return text
@@ -75,7 +75,7 @@ class KafkaFailures:
         return _told(connection, f"{doing} topic {', '.join(topics)}", trouble)
 
     def _by_its_words(self, text: str) -> str | None:
-        """The Python client is let in: so it is something that Java alone stumbles over."""
+        """The reason by its text: the Python client may connect, so only the Java client fails."""
         found = ((connection, diagnose(connection, text)) for connection in self._connections())
         told = (_told(connection, "connect from Spark", trouble) for connection, trouble in found)
         return next((sentence for sentence in told if sentence), None)

@@ -1,4 +1,4 @@
-"""What Spark notes of each batch in a checkpoint: its number, its settings, and where it ends."""
+"""Spark's record of each batch in a checkpoint: its number, its settings and its end offsets."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 def batches(folder: Path) -> list[int]:
-    """The batches that a checkpoint's `offsets` or `commits` folder has."""
+    """The batches in a checkpoint's `offsets` or `commits` directory."""
     if not folder.is_dir():
         return []
     return [int(file.name) for file in folder.iterdir() if file.name.isdecimal()]
 
 
 def shuffle_partitions(checkpoint: Path, configured: int) -> int:
-    """How many reducers a query has. A state keeps those it was begun with: Spark takes their
-    number from the checkpoint, whatever is configured now."""
+    """The number of a query's reducers. Spark takes it from the checkpoint, whatever is configured
+    now, because the state is divided among them."""
     last = max(batches(checkpoint / "offsets"), default=None)
     if last is None:
         return configured

@@ -1,4 +1,4 @@
-"""What Spark runs for one generation: its queries, where they read and where they write.
+"""The Spark queries of one generation: what they read and where they write.
 
 A source's raw table has a query of its own, and so has each join. A raw table is made once: later
 generations with the same source share it, its changelog and its query.
@@ -38,7 +38,7 @@ _MICROSECONDS = 1_000_000
 
 
 class QueryId(msgspec.Struct, frozen=True):
-    """A query and the generation that made it; its folder and its consumers have its name."""
+    """A query and the generation that created it; names its checkpoint and consumer groups."""
 
     generation: int
     name: str
@@ -63,7 +63,7 @@ class Plan(msgspec.Struct, frozen=True):
         return ChangelogSink(self.settings.kafka.internal, largest_change(self.settings.limits))
 
     def queries(self) -> tuple[QueryId, ...]:
-        """Joins first: they take longest to catch up."""
+        """The queries, joins first, because they take longest to catch up."""
         return queries_of(self.generation)
 
     def checkpoint(self, query: QueryId) -> Path:
@@ -75,7 +75,7 @@ class Plan(msgspec.Struct, frozen=True):
         return join.table if join else self._source(query).table
 
     def starts_of(self, query: QueryId) -> Mapping[str, Offsets]:
-        """Where a query without a checkpoint begins, by topic; in the order in which it reads."""
+        """The start offsets of a query without a checkpoint, by topic, in the order of reading."""
         join = self._join(query)
         names = (join.left, join.right) if join else (self._source(query).name,)
         sources, topics = self.generation.sources, self.generation.topics
@@ -86,14 +86,14 @@ class Plan(msgspec.Struct, frozen=True):
         return tuple(self.starts_of(query))
 
     def reducers_of(self, query: QueryId) -> int:
-        """On how many tasks a join runs."""
+        """The number of tasks on which a join runs."""
         return shuffle_partitions(self.checkpoint(query), self.settings.spark.shuffle_partitions)
 
     def start(
         self, query: QueryId, starts: Mapping[str, Offsets], group: str, *, live: bool
     ) -> object:
-        """Start a query on its checkpoint, or at `starts` when that is empty: in real-time mode, or
-        in micro-batches that end when all that is there now has been read."""
+        """Start a query on its checkpoint, or at `starts` if that is empty, in real-time mode or in
+        micro-batches that end when all present messages have been read."""
         rows = None if live else _MESSAGES_PER_BATCH
         messages = message_stream(self.spark, self.settings.kafka.source, starts, group, rows)
         join = self._join(query)
@@ -128,7 +128,7 @@ class Plan(msgspec.Struct, frozen=True):
         )
 
     def _young_enough(self, source: Source, changes: DataFrame) -> DataFrame:
-        """Without rows that their table would drop at once."""
+        """Leave out rows that are beyond their table's retention."""
         table = self.generation.tables[source.table]
         ages = table.table.retention.age_seconds, self.settings.quarantine().retention.age_seconds
         now = int(time.time())
@@ -164,7 +164,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def queries_of(generation: Generation) -> tuple[QueryId, ...]:
-    """The queries of a generation, those included that it shares with others."""
+    """The queries of a generation, including those that it shares with others."""
     joins = (QueryId(generation.number, f"{_JOIN}{name}") for name in generation.joins)
     raws = (
         QueryId(topic.raw or generation.number, f"{_RAW}{name}")

@@ -1,4 +1,4 @@
-"""Why a query ended, told apart by what can be done about it."""
+"""Why a query ended, classified by what can be done about it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ DISK_FULL = "No space left on device"
 
 
 class Cause(enum.Enum):
-    """LOST: going on would leave a gap or a wrong state, so a new generation is due.
-    UNWRITTEN: a disk did not take what was to be written, or Kafka did not let us in; nothing is
-    harmed, however long it takes.
-    PASSING: the same query may well run when started again.
+    """LOST: continuing would leave a gap or a wrong state, so a new generation is needed.
+    UNWRITTEN: the disk could not be written, or Kafka denied access; no data are lost, however
+    long that lasts.
+    PASSING: the same query may succeed when it is restarted.
     """
 
     LOST = "lost"
@@ -74,7 +74,7 @@ _UNWRITTEN = (
 
 @contextlib.contextmanager
 def told_plainly(doing: str) -> Iterator[None]:
-    """Turn what Spark raises into one sentence about what we were `doing`."""
+    """Turn an exception of Spark into one sentence about what was being done (`doing`)."""
     try:
         yield
     except (Py4JError, PySparkException) as error:
@@ -85,8 +85,7 @@ def told_plainly(doing: str) -> Iterator[None]:
 
 
 def failure_of(name: str, query: StreamingQuery) -> Failure | None:
-    """Why the query that we call `name` is not running; None while it is, or when it was
-    asked to stop."""
+    """Why the query `name` is not running; None while it runs, or if it was stopped."""
     error = query.exception()
     if error is None:
         return None
@@ -95,7 +94,7 @@ def failure_of(name: str, query: StreamingQuery) -> Failure | None:
 
 
 def cause_of(text: str) -> Cause:
-    """What can be done about a failure that Spark describes so."""
+    """The cause of a failure, by Spark's description."""
     if any(fragment in text for fragment in _UNWRITTEN):
         return Cause.UNWRITTEN
     if any(fragment in text for fragment in _LOST):
@@ -104,7 +103,7 @@ def cause_of(text: str) -> Cause:
 
 
 def _gist(text: str) -> str:
-    """The reason on one line: Spark wraps the exception that tells it in many that do not."""
+    """The reason on one line: Spark wraps the exception that has it in many others."""
     if DISK_FULL in text:
         return DISK_FULL
     refused = kafka_failures.sentence(text)

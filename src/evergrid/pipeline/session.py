@@ -1,4 +1,4 @@
-"""One Spark session per pipeline, quiet on the screen and sized for real-time mode."""
+"""Opens the Spark session of a pipeline, sized for real-time mode, with its logs in files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evergrid.pipeline.engine import engine_jar
 from evergrid.pipeline.kafka_failures import kafka_failures
 from evergrid.process.java import java_home
 
-Session = SparkSession  # other rooms hand it on without knowing Spark
+Session = SparkSession  # other rooms pass it on without importing pyspark
 
 _STATE = "spark.sql.streaming.stateStore"
 _CLASS_PATH = "spark.driver.extraClassPath"
@@ -40,7 +40,7 @@ _FIXED: Mapping[str, str] = {
     f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
     f"{_STATE}.checkpointFormatVersion": "2",
     f"{_STATE}.rocksdb.trackTotalNumberOfRows": "false",
-    # Of a checkpoint's past only the last batches are ever needed; the rest is the state once more.
+    # Only the last batches of a checkpoint are ever needed.
     "spark.sql.streaming.minBatchesToRetain": "5",
     "spark.sql.adaptive.enabled": "false",
     # Timers would make micro-batches that read what is there go on without any input.
@@ -80,7 +80,7 @@ _DEFAULTS: Mapping[str, str] = {
 
 
 def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
-    """A session with room for `slots` tasks at once; its logs go to the data directory."""
+    """Open a session with room for `slots` tasks at once; its logs go to the data directory."""
     logs = settings.data_dir / "log"
     scratch = settings.data_dir / "spark"
     shutil.rmtree(scratch, ignore_errors=True)  # a killed Spark leaves its files behind
@@ -119,7 +119,7 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
 
 
 def end_session(spark: SparkSession) -> None:
-    """End Spark's process. Nothing is lost: a batch that was cut off is read again."""
+    """End Spark's process. No data are lost: an interrupted batch is read again."""
     process = _process(spark)
     if process is None or process.poll() is not None:
         return
@@ -145,7 +145,7 @@ def is_alive(spark: SparkSession) -> bool:
 
 
 def _process(spark: SparkSession) -> subprocess.Popen[bytes] | None:
-    gateway = spark.sparkContext._gateway  # the only road to the process
+    gateway = spark.sparkContext._gateway  # the only access to the process
     process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
     return process
 
@@ -169,12 +169,12 @@ def _place(settings: Settings, jars: Jars, slots: int) -> dict[str, str]:
 
 
 def _class_path(jars: Jars, given: Mapping[str, str]) -> str:
-    """Our jars, then those that the user has added: a login's own classes, for example."""
+    """Evergrid's jars, then those that the user has added, for example classes of a login."""
     return os.pathsep.join(filter(None, (*map(str, _jars(jars)), given.get(_CLASS_PATH))))
 
 
 def _jars(jars: Jars) -> tuple[Path, ...]:
-    """What Spark needs beside its own: the Kafka connector and the engine."""
+    """The jars that Spark needs besides its own: the Kafka connector and the engine."""
     return (*jars.spark, engine_jar())
 
 
@@ -187,8 +187,8 @@ def _hidden(given: Mapping[str, str]) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _beside_the_command_line(secret: Mapping[str, str], folder: Path) -> Iterator[None]:
-    """Hand settings to Spark in a file of ours: its command line, where it gets all others, can
-    be read by everybody on this machine."""
+    """Pass settings to Spark in a private file: every user of this machine can read its command
+    line, which has the other settings."""
     if not secret:
         yield
         return
@@ -210,7 +210,7 @@ def _beside_the_command_line(secret: Mapping[str, str], folder: Path) -> Iterato
 
 
 def _java_text(value: str) -> str:
-    """A value in a file of Java's properties."""
+    """A value escaped for a Java properties file."""
     escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
 
@@ -238,7 +238,7 @@ appender.file.strategy.max = 3
 
 @contextlib.contextmanager
 def _output_to(path: Path) -> Iterator[None]:
-    """Lend our standard output and error to `path`, for a child that would inherit them."""
+    """Redirect standard output and error to `path`, for a child process that inherits them."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept = os.dup(1), os.dup(2)

@@ -1,4 +1,4 @@
-"""Changes out of Spark: to the changelogs, as they come or in micro-batches."""
+"""Writes changes from Spark to the changelogs, one by one or in micro-batches."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class ChangelogSink:
     def live(
         self, changes: DataFrame, name: str, checkpoint: Path, batch_seconds: int
     ) -> StreamingQuery:
-        """A real-time-mode query: each change is written when its cause arrives."""
+        """Start a query in real-time mode: each change is written when its message arrives."""
         writer = self._writer(changes, name, checkpoint, _LIVE_LINGER_MS, "65536")
         return _in_real_time(writer, batch_seconds).start()
 
     def catch_up(self, changes: DataFrame, name: str, checkpoint: Path) -> StreamingQuery:
-        """Micro-batches up to what is there now; then the query ends by itself."""
+        """Start a query in micro-batches up to the present end of the topics, where it ends."""
         writer = self._writer(changes, name, checkpoint, _BATCH_LINGER_MS, "262144")
         return writer.trigger(availableNow=True).start()
 
     def _writer(
         self, changes: DataFrame, name: str, checkpoint: Path, linger_ms: str, batch_bytes: str
     ) -> DataStreamWriter:
-        """A short wait gives fuller requests, which cost both sides less."""
+        """Waits a few milliseconds for fuller requests, which cost client and broker less."""
         writer = (
             changes.select(*_CHANGE)
             .writeStream.queryName(name)

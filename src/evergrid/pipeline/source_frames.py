@@ -12,15 +12,15 @@ from evergrid.kafka.properties import java_properties
 
 Offsets = Mapping[int, int]
 
-GROUP = "evergrid"  # what the names of all our consumers' groups begin with
+GROUP = "evergrid"  # the prefix of all consumer groups of Evergrid
 
 _MESSAGE = ("topic", "partition", "offset", "timestamp", "value")
 
 
 def kafka_options(connection: Connection) -> dict[str, str]:
-    """A connection's settings as Spark's Kafka source and sink take them.
+    """A connection's settings for Spark's Kafka source and sink.
 
-    With the secrets of now: a query that is started again has what was rotated meanwhile.
+    Secrets are read now, so a restarted query uses rotated ones.
     """
     properties = java_properties(connection.renewed())
     return {f"kafka.{name}": value for name, value in properties.items()}
@@ -33,10 +33,10 @@ def message_stream(
     group: str,
     rows_per_batch: int | None,
 ) -> DataFrame:
-    """Messages of topics from `starts` on. What vanished before it was read is an error, never a
-    gap.
+    """Messages of topics from `starts` on. Messages that were deleted before they were read are an
+    error, never a gap.
 
-    `group` begins the name of every consumer's group. Real-time mode takes no `rows_per_batch`.
+    `group` is the prefix of the consumer groups. Real-time mode has no `rows_per_batch`.
     """
     reader = (
         spark.readStream.format("kafka")
@@ -52,7 +52,7 @@ def message_stream(
 
 
 def tick_stream(spark: SparkSession, connection: Connection, topic: str, group: str) -> DataFrame:
-    """Ticks as they come; those that were missed are of no use."""
+    """Ticks as they arrive; earlier ones are not needed."""
     return (
         spark.readStream.format("kafka")
         .options(**kafka_options(connection))
@@ -68,7 +68,7 @@ def tick_stream(spark: SparkSession, connection: Connection, topic: str, group: 
 def message_history(
     spark: SparkSession, connection: Connection, topic: str, start: Offsets, end: Offsets
 ) -> DataFrame:
-    """Just the messages from `start` up to `end`."""
+    """The messages from `start` up to `end`, as one batch."""
     reader = (
         spark.read.format("kafka")
         .options(**kafka_options(connection))

@@ -1,7 +1,7 @@
-"""One query from its start to its end: it catches up in micro-batches, then runs in real time.
+"""A query that catches up in micro-batches, then runs in real-time mode.
 
 Both modes use the same checkpoint. A micro-batch commits its offsets and its state together, and
-real-time mode goes on from there, so no message is left out and none is joined twice.
+real-time mode continues from there, so no message is left out and none is joined twice.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Phase(enum.Enum):
 
 
 class Query:
-    """A query on its checkpoint; `written` is how far its output has come."""
+    """A query on its checkpoint; `written` has the positions of its output."""
 
     def __init__(self, plan: Plan, query: QueryId, watch: TopicWatch) -> None:
         self.id = query
@@ -75,16 +75,16 @@ class Query:
 
     @property
     def is_observed(self) -> bool:
-        """Whether it is known how far it has come: on a cluster, only joins report it."""
+        """Whether its positions are known: on a cluster only joins report them."""
         return self.id.is_join or self._leads is not None
 
     def start(self) -> None:
-        """Start it (again) on its checkpoint; DataError when that is damaged."""
+        """Start or restart it on its checkpoint; DataError if that is damaged."""
         self._waiting = self._rounds_in_vain = 0
         self._go_on()
 
     def advance(self) -> Failure | None:
-        """Go on to the next mode when one is over; why it has ended, when it failed."""
+        """Switch to the next mode when one has ended; returns the failure if the query failed."""
         query = self._query
         if query is None:
             return None
@@ -97,7 +97,7 @@ class Query:
         return failure
 
     def look(self, first: Places) -> None:
-        """Ask the consumers how far they are; `first` are the oldest offsets of the topics."""
+        """Read the consumers' positions; `first` are the oldest offsets of the topics."""
         if self._leads is not None and self._group:
             leads = self._leads.of(self._group, self.topics)
             self.read.consumed(self._group, leads, first)
@@ -105,11 +105,11 @@ class Query:
             self.read.reach(self._committed())
 
     def look_at_checkpoint(self) -> None:
-        """Take what its last batch has committed."""
+        """Read the offsets that its last batch committed."""
         self.written.reach(self._committed())
 
     def stop(self) -> None:
-        """Stop it; its checkpoint stays. LinkError when it does not end."""
+        """Stop it and keep its checkpoint; LinkError if it does not end."""
         if self._query is not None:
             with told_plainly(f"stop query {self.id}"):
                 self._query.stop()
@@ -135,8 +135,8 @@ class Query:
         self._begin(committed, live=has_caught_up or self._rounds_in_vain > _MOST_ROUNDS_IN_VAIN)
 
     def _pass_over(self, gone: Sequence[Place]) -> None:
-        """Messages that vanished before a new generation read them are not missed. Of one that was
-        ready before, they may have been joined already: DataError."""
+        """Skip messages that were deleted before a new generation read them. A generation that was
+        ready before may have joined them already: DataError."""
         if self._plan.generation.times.ready or self._has_commits():
             names = ", ".join(sorted({topic for topic, _ in gone}))
             raise DataError(

@@ -1,7 +1,7 @@
-"""Source messages as changes of a joined table, joined by the engine's Java.
+"""Joins source messages to changes of a joined table, by the engine's Java.
 
-The Java keeps the state and writes the rows. This module tells it what the join is, and gives
-it the messages and the ticks.
+The Java keeps the state and writes the rows. This module passes it the join's specification, the
+messages and the ticks.
 """
 
 from __future__ import annotations
@@ -98,6 +98,6 @@ class Joining(msgspec.Struct, frozen=True):
 
 
 def _java(spark: SparkSession) -> JVMView:
-    java = spark._jvm  # the only road to classes of our own
+    java = spark._jvm  # the only access to Evergrid's Java classes
     assert java is not None
     return java

@@ -1,4 +1,4 @@
-"""Source messages as changes of the raw table or of quarantine, read by the engine's Java.
+"""Parses source messages to changes of the raw table or of quarantine, by the engine's Java.
 
 The rules are those of docs/messages.md. A message that quarantine shows is never in a join,
 because joins read by the same Java from the same specification.
@@ -28,7 +28,7 @@ _PLACES = {
 def source_spec(
     source: Source, limits: Limits, key: str = "", shown: Iterable[tuple[str, str]] = ()
 ) -> str:
-    """What the Java reader must know, as JSON.
+    """The specification of a source for the Java reader, as JSON.
 
     `key` is the field that a join compares. `shown` are the columns that the join shows of
     this source, each as (name of the column, name of the field).
@@ -72,7 +72,7 @@ def _field_spec(field: Field) -> dict[str, str | int]:
 
 
 def _raw(messages: DataFrame, spec: str) -> Column:
-    java = messages.sparkSession._jvm  # the only road to classes of our own
+    java = messages.sparkSession._jvm  # the only access to Evergrid's Java classes
     assert java is not None
     columns = [messages[name]._jc for name in ("value", "partition", "offset", "timestamp")]
     return Column(java.evergrid.engine.Expressions.raw(*columns, spec))
