@@ -1,4 +1,4 @@
-"""Tables as a reader of the changelog ends up with them: the other half of every comparison."""
+"""Tables as a reader of the changelogs has them, to compare with the oracle."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_table(connection: Connection, target: TableTopic) -> dict[str, Row]:
 
 
 class FollowedTable:
-    """A table that is read on from where the last look ended: cheap to look at again and again."""
+    """A table that is read incrementally, so that repeated reads are cheap."""
 
     def __init__(self, connection: Connection, target: TableTopic) -> None:
         self.target = target
@@ -77,7 +77,7 @@ class FollowedTable:
         return ids
 
     def rest(self) -> None:
-        """Let the connection go; the next look goes on from here."""
+        """Close the connection; the next read continues from here."""
         if self._reader is not None:
             self._reader.close()
             self._reader = None

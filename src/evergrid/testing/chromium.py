@@ -1,4 +1,4 @@
-"""A Chromium for tests: one that is there, else the system's package, else the remedy.
+"""Finds a Chromium for tests, or installs the system's package.
 
 Drivers can download browsers of their own, but not on a machine without the open internet;
 what a system's package brings is also what people really use.
@@ -36,7 +36,7 @@ _QUIET = (
 
 
 def flags() -> list[str]:
-    """What to start it with; root cannot have the sandbox."""
+    """Its command line flags; root cannot use the sandbox."""
     return [*_QUIET, *(["--no-sandbox"] if is_root() else [])]
 
 
@@ -45,7 +45,7 @@ def is_root() -> bool:
 
 
 def chromium(say: Callable[[str], None] = print) -> Path:
-    """One that works; installed if need be, ConfigError when that cannot be."""
+    """A working Chromium, installed if necessary; ConfigError if that fails."""
     found = find()
     if found is None:
         install(say)
@@ -59,7 +59,7 @@ def chromium(say: Callable[[str], None] = print) -> Path:
 
 
 def find() -> Path | None:
-    """The first one that starts."""
+    """The first Chromium that starts."""
     return next((path for path in _candidates() if _starts(path)), None)
 
 

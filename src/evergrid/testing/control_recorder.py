@@ -1,4 +1,4 @@
-"""A control topic without Kafka: what a gateway hands over is kept for the test to look at."""
+"""A control topic without Kafka: records the messages that a gateway sends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RecordedMessage(msgspec.Struct, frozen=True):
 
 
 class LocalControl(ControlTopic):
-    """Reads as the real one does, but keeps what it should send; the first is at 0:0."""
+    """Parses messages as the real topic does, and records them; the first is at 0:0."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__(settings or load(None, {}))

@@ -1,4 +1,4 @@
-"""Evergrid's own processes, started as a user would and killed as a user would not."""
+"""`evergrid` commands as child processes, which a test can kill."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STOP_SECONDS = 9.0  # a process that takes longer to end, on a busy machine, en
 
 
 class EvergridProcess:
-    """One `evergrid …` command as a child process, with its screen in a file."""
+    """One `evergrid …` command as a child process, with its output in a file."""
 
     def __init__(
         self,
@@ -36,13 +36,13 @@ class EvergridProcess:
         return self._child.pid
 
     def said(self) -> str:
-        """What it has put on its screen so far."""
+        """Its output so far."""
         with self.screen.open("rb") as file:
             file.seek(self._from)
             return file.read().decode(errors="replace")
 
     def wait_for_words(self, words: str, seconds: float) -> None:
-        """Return when `words` are on the screen; AssertionError with the screen when not."""
+        """Return when `words` are in the output; else AssertionError with the output."""
         deadline = time.monotonic() + seconds
         while words not in self.said():
             code = self._child.poll()

@@ -1,4 +1,4 @@
-"""A way to a server on this machine that can be made as bad as any network.
+"""A TCP proxy to a server on this machine that behaves as badly as a network can.
 
 with FaultProxy(port) as way:
     connect(way.address)
@@ -37,7 +37,7 @@ _RESET = struct.pack("ii", 1, 0)  # SO_LINGER of no time at all: closing says RS
 
 
 class Direction(enum.Flag):
-    """Which bytes: those to the server, those to the client."""
+    """The direction of bytes: to the server, to the client."""
 
     UP = enum.auto()
     DOWN = enum.auto()
@@ -45,9 +45,9 @@ class Direction(enum.Flag):
 
 
 class FaultProxy:
-    """Passes every connection on to `port`, as well as it is told to.
+    """Forwards every connection to `port`, with the faults that are set.
 
-    Faults are of the way and not of one connection: those that come later meet them too.
+    Faults apply to all connections, including later ones.
     """
 
     def __init__(self, port: int, host: str = HOST) -> None:
@@ -70,41 +70,41 @@ class FaultProxy:
 
     @property
     def open(self) -> int:
-        """Connections that nobody has ended yet."""
+        """The open connections."""
         return self._call(lambda: len(self._pairs))
 
     # Faults
 
     def cut(self) -> None:
-        """End every connection, as a server that stops does."""
+        """Close every connection, as a stopping server does."""
         self._call(lambda: self._end(reset=False))
 
     def reset(self) -> None:
-        """Break every connection off, as a machine that lost its memory does."""
+        """Reset every connection, as a restarted machine does."""
         self._call(lambda: self._end(reset=True))
 
     def hold(self, way: Direction = Direction.BOTH) -> None:
-        """Let nothing pass and tell nobody: connections stay, and new ones are made, half open."""
+        """Forward nothing: connections stay open, and new ones are accepted."""
         self._set(way, lambda lane: lane.clear.clear())
 
     def mark(self, needle: bytes) -> None:
-        """From now on, remember each connection whose client sends these bytes in one piece."""
+        """Mark each connection whose client sends these bytes in one piece."""
         self._call(lambda: self._needles.setdefault(needle, _set_event()))
 
     def hold_marked(self, needle: bytes) -> None:
-        """Let nothing pass on connections with this mark, nor on those that get it later."""
+        """Forward nothing on marked connections, including those marked later."""
         self._call(lambda: self._needles[needle].clear())
 
     def delay(self, seconds: float, way: Direction = Direction.BOTH) -> None:
-        """Let everything take so much longer, in order."""
+        """Delay all bytes by this long, in order."""
         self._set(way, lambda lane: setattr(lane, "delay", seconds))
 
     def limit(self, bytes_per_second: int, way: Direction = Direction.BOTH) -> None:
-        """Let no more than this pass, on each connection."""
+        """Limit the rate of each connection."""
         self._set(way, lambda lane: setattr(lane, "rate", bytes_per_second))
 
     def break_after(self, count: int, way: Direction, *, reset: bool = True) -> None:
-        """Let so many more bytes pass, then end the connection on which the last one was."""
+        """Forward this many more bytes, then close the connection of the last one."""
 
         def arm(lane: _Lane) -> None:
             lane.left, lane.reset = count, reset
@@ -112,11 +112,11 @@ class FaultProxy:
         self._set(way, arm)
 
     def refuse(self) -> None:
-        """Turn new connections away."""
+        """Refuse new connections."""
         self._call(lambda: setattr(self, "_refusing", True))
 
     def heal(self) -> None:
-        """Be a good way again; what was held back goes on, what was cut stays cut."""
+        """Remove all faults; held bytes are forwarded, closed connections stay closed."""
 
         def restore() -> None:
             self._refusing = False
@@ -154,7 +154,7 @@ class FaultProxy:
         self._listener.close()
 
     def _call(self, act: Callable[[], Answer]) -> Answer:
-        """Have it done on the loop's thread, and wait for that."""
+        """Run it on the loop's thread and wait for it."""
         done: Future[Answer] = Future()
 
         def run() -> None:
@@ -213,7 +213,7 @@ class FaultProxy:
 
 
 class _Lane:
-    """What happens to all bytes of one direction."""
+    """The faults of one direction."""
 
     def __init__(self) -> None:
         self.clear = asyncio.Event()
@@ -248,7 +248,7 @@ class _Pair:
         self._reset = False
 
     async def run(self, lanes: dict[Direction, _Lane]) -> None:
-        """Until both sides have nothing more to say, or it is ended."""
+        """Forward until both sides have closed, or it is closed."""
         self._work = asyncio.create_task(self._carry(lanes))
         await asyncio.wait({self._work})
         if not self._work.cancelled() and self._work.exception() is not None:

@@ -1,4 +1,4 @@
-"""A pipeline's topics written by hand, without Spark, for testing what reads them."""
+"""A pipeline's topics, written by a test without Spark."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ class HandwrittenPipeline:
         self.beat()
 
     def beat(self, ago_seconds: float = 0.0) -> None:
-        """A sign of life, or what is left of one from a while ago."""
+        """Write a heartbeat, or one with an earlier time."""
         self._manifest.pulse(time.time_ns() // 1000 - round(ago_seconds * 1e6), TablesBehind())
 
     def miss(self, target: TableTopic, *gaps: Gap) -> None:
-        """Say that a joined table may lack rows."""
+        """Report that a joined table may lack rows."""
         self._manifest.gaps(Gaps({target.topic: gaps}))
 
     def judge(
@@ -98,7 +98,7 @@ class HandwrittenPipeline:
         TableWriter(self._records, self.control_raw).put(row)
 
     def tell(self, generation: Generation, progress: Progress) -> None:
-        """How far a preparation is."""
+        """Set the progress of a preparation."""
         self._manifest.generation(msgspec.structs.replace(generation, progress=progress))
 
     def prepare(self, number: int, *, sharing: Generation | None = None) -> Generation:
@@ -135,7 +135,7 @@ class HandwrittenPipeline:
         self._manifest.current(generation.number)
 
     def become(self, generation: Generation, state: State) -> Generation:
-        """Say that it is in another state now."""
+        """Set the state of a generation."""
         changed = msgspec.structs.replace(generation, state=state)
         self._manifest.generation(changed)
         return changed

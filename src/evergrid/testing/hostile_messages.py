@@ -1,7 +1,7 @@
-"""Bytes that try to break whoever reads them: valid messages bent a little, or a lot.
+"""Malformed and extreme messages, made from valid ones.
 
-Most stay near the grammar, for that is where readers disagree. Endless, and the same
-for the same seed, so that a failure can be replayed.
+Most are almost valid JSON, because parsers disagree there. The sequence is endless, and the same
+for the same seed, so that a failure can be repeated.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _WORDS = ("", "true", "True", "NaN", "Infinity", "null", "1L", "0x1F", "1_0", "Ù
 def hostile(
     rng: random.Random, source: SourceSpec, limits: LimitsSpec | None = None
 ) -> Iterator[bytes | None]:
-    """Endless values for the topic of `source`; some are rows, most must be refused."""
+    """Endless values for the topic of `source`; some are valid, most belong into quarantine."""
     maker = _Maker(rng, source, limits or LimitsSpec())
     kinds, weights = zip(*maker.kinds(), strict=True)
     while True:
@@ -83,7 +83,7 @@ class _Maker:
         self._limits = limits
 
     def kinds(self) -> list[tuple[Callable[[], bytes | None], float]]:
-        """Each kind of value with its weight; the huge ones are dear, so they are rare."""
+        """Each kind of value with its weight; huge ones are slow, so they are rare."""
         return [
             (self._valid, 5),
             (self._odd_fields, 40),
@@ -130,7 +130,7 @@ class _Maker:
         )()
 
     def _mutated(self) -> bytes:
-        """Valid UTF-8 or not: up to three small accidents to a valid message."""
+        """A valid message with up to three small changes; it may be invalid UTF-8."""
         data = bytearray(self._valid())
         for _ in range(self._rng.randint(1, 3)):
             start = self._rng.randrange(len(data) + 1)

@@ -1,6 +1,6 @@
-"""A whole small Evergrid for tests: a broker's topics, a configuration, a pipeline process.
+"""A whole Evergrid for tests: topics on a broker, a configuration, a pipeline process.
 
-Real parts only: what a test starts here is what a user starts.
+A test starts the same commands as a user.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PATIENCE_SECONDS = 600.0
 
 
 class Installation:
-    """One configuration on one broker, in one folder.
+    """One configuration on one broker, in one directory.
 
     `config` is what a user's file would hold; address, data directory and a retention
     that keeps old test data are filled in.
@@ -69,7 +69,7 @@ class Installation:
         return str(_section(self.config, "internal_topics").get("prefix", "evergrid"))
 
     def turn_to(self, chosen: Mapping[str, str], types: Mapping[str, str]) -> None:
-        """From now on, other topics and types of joins are asked for than the file has."""
+        """Expect other topics and join types than those of the file from now on."""
         sources = {
             name: {**_section(_section(self.config, "sources"), name), "topic": topic}
             for name, topic in chosen.items()
@@ -87,7 +87,7 @@ class Installation:
         )
 
     def make_topics(self, partitions: int = 2) -> None:
-        """Source topics that never drop anything by age."""
+        """Create source topics without a retention time."""
         topics.create(
             self.connection,
             [
@@ -97,7 +97,7 @@ class Installation:
         )
 
     def send(self, sends: Iterable[Send]) -> None:
-        """Deliver messages and remember them, with the offsets they were given."""
+        """Send messages and record them with their offsets."""
         sends = list(sends)
         sender = Sender(self.connection)
         places: list[SentPosition | None] = []
@@ -132,7 +132,7 @@ class Installation:
         )
 
     def start_live(self, seconds: float = _PATIENCE_SECONDS) -> EvergridProcess:
-        """A pipeline that has said that it is live."""
+        """Start a pipeline and wait until it is live."""
         process = self.start_pipeline()
         try:
             process.wait_for_words("is live", seconds)
@@ -145,12 +145,12 @@ class Installation:
         return load_manifest(self.connection, self.prefix)
 
     def table(self, name: str) -> dict[str, Row]:
-        """A table's rows as a reader of its changelog has them now."""
+        """A table's rows, read from its changelog now."""
         target = self.manifest().tables()[name]
         return read_table(self.connection, target)
 
     def expected(self, name: str) -> oracle.Table:
-        """What the oracle says the table must hold after all messages so far."""
+        """The rows that the table must have after all messages so far, by the oracle."""
         for source in self.spec.sources.values():
             if source.table == name:
                 return oracle.raw(self.messages, source, readings=self._readings)
@@ -237,7 +237,7 @@ class Installation:
 
 
 class _Comparison:
-    """A table against what it must hold; looks again only at rows that came or were wrong."""
+    """Compares a table with the oracle's; checks again only rows that changed or differed."""
 
     def __init__(self, expected: oracle.Table) -> None:
         self._expected = expected

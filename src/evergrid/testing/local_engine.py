@@ -1,4 +1,4 @@
-"""The gateway's engine over tables that a test writes to by hand: real store, views and hub."""
+"""The gateway's engine over tables that a test writes: real store, views and hub."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class LocalEngine:
         self.say(table.name, WindowState(Live.LIVE, ""))
 
     def share(self, name: str, generation: int) -> None:
-        """Another generation that has the very same table."""
+        """Another generation that shares the same table."""
         self._generations[name] = generation
         self.hub.show_table(name, self._stores[name], generation)
         self._soon()
@@ -164,7 +164,7 @@ class LocalEngine:
             self._deliver(deliveries)
 
     async def _go_on(self) -> None:
-        """For what comes with time alone: views that nobody looks at, totals that waited."""
+        """Runs what depends on time alone: dropping idle views, publishing delayed totals."""
         while True:
             await asyncio.sleep(0.05)
             self._turn()

@@ -1,4 +1,4 @@
-"""A gateway over tables that a test writes to by hand, without Kafka; all else is real.
+"""A gateway over tables that a test writes, without Kafka; everything else is real.
 
 with LocalGateway(folder) as gateway:
     gateway.place(table)
@@ -48,7 +48,7 @@ LIMIT_SECONDS = 60.0
 
 
 class LocalGateway:
-    """A gateway at a port of its own, in a thread of its own; `secret` opens all of its tables."""
+    """A gateway at a free port, in its own thread; `secret` is a key for all tables."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class LocalGateway:
         web_app: Path = FOLDER,
         control: ControlTopic | None = None,
     ) -> None:
-        """`web_app` is the folder of a built page, where it is not to be the package's own.
+        """`web_app` is the directory of a built page, if not the package's own.
 
         Control messages go to `control`; where that is not given, to `handed_over`.
         """
@@ -145,7 +145,7 @@ class LocalGateway:
             self.run(running.stop())
 
     def tasks(self) -> set[str]:
-        """What runs on the gateway's event loop."""
+        """The tasks of the gateway's event loop."""
 
         async def names() -> set[str]:
             me = asyncio.current_task()
@@ -157,7 +157,7 @@ class LocalGateway:
         self.call(lambda: self.engine.place(table, rows, generation))
 
     def share(self, name: str, generation: int) -> None:
-        """Another generation that has the very same table."""
+        """Another generation that shares the same table."""
         self.call(lambda: self.engine.share(name, generation))
 
     def withdraw(self, name: str) -> None:
@@ -170,11 +170,11 @@ class LocalGateway:
         self.call(lambda: self.engine.delete(name, ids))
 
     def say(self, name: str, state: Live, message: str = "", since: int = 0) -> None:
-        """How a table is, for its viewers."""
+        """Set the state of a table."""
         self.call(lambda: self.engine.say(name, WindowState(state, message, since)))
 
     def call(self, action: Callable[[], Answer]) -> Answer:
-        """Do something on the gateway's event loop."""
+        """Run a function on the gateway's event loop."""
 
         async def act() -> Answer:
             return action()
@@ -193,8 +193,8 @@ class LocalGateway:
 
 
 def _forget_connections() -> None:
-    """A browser that never took the last bytes keeps a connection half closed, whose end the
-    loop did not live to see. Python would complain of it in the middle of another test."""
+    """Close connections that browsers left half closed, or Python would warn about them during
+    another test."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()

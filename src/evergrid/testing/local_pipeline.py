@@ -1,4 +1,4 @@
-"""The pipeline behind a LocalGateway, without Kafka or Spark: it is what a test says it is.
+"""The state of the pipeline behind a LocalGateway, set by a test without Kafka or Spark.
 
 pipeline = LocalPipeline(gateway)
 pipeline.put(2, State.PREPARING, {"usersTopic": "users_v2"}, progress=Progress("history", 7, 10))
@@ -63,7 +63,7 @@ class LocalPipeline:
         self.offer(offered)
 
     def offer(self, offered: Sequence[str]) -> None:
-        """Say which topics may be asked for now."""
+        """Set the topics that control messages may request."""
         self._replace(
             choices=Choices(
                 topic=self.settings.control.topic,
@@ -85,7 +85,7 @@ class LocalPipeline:
         rows: int | None = None,
         times: Times | None = None,
     ) -> Generation:
-        """Say how a generation is."""
+        """Set the state of a generation."""
         when = times or Times(created=time.time_ns() // 1000)
         made = generation_of(self.settings, number, state, wanted, when)
         made = msgspec.structs.replace(made, progress=progress, error=error)
@@ -107,7 +107,7 @@ class LocalPipeline:
             self._put(msgspec.structs.replace(before, state=State.RETIRING, times=ended), 0)
 
     def forget(self, number: int) -> None:
-        """Nothing is left of it but its row among the generations."""
+        """Remove a generation, except its row in the table of generations."""
         known = dict(self._gateway.engine.manifest.generations)
         gone = msgspec.structs.replace(known.pop(number), state=State.GONE)
         self._replace(generations=known)
@@ -126,7 +126,7 @@ class LocalPipeline:
         asked_at: int = 0,
         decided: int = 0,
     ) -> None:
-        """What became of the control message at this offset."""
+        """Set the verdict of the control message at this offset."""
         now = time.time_ns() // 1000
         row = {
             "message": message if isinstance(message, str) else json.dumps(message),

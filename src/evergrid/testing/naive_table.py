@@ -1,4 +1,4 @@
-"""A table and its windows, done naively: what store, views and hub must show, order included.
+"""A naive table and its windows: what store, views and hub must show, including the order.
 
 Plain Python over lists and dictionaries that looks at every row and sorts everything anew
 each time. Beyond the words for tables and queries it shares no code with what it judges, so
@@ -166,7 +166,7 @@ def _comparable(value: Scalar | Decimal, kind: ColumnKind) -> _Comparable:
 
 
 def _number(value: Value) -> Decimal:
-    """Exact; a float is the number that is written, as people mean it."""
+    """The exact number; a float is the number as written."""
     return Decimal(int(value)) if isinstance(value, bool) else Decimal(str(value))
 
 

@@ -1,4 +1,4 @@
-"""How long the test itself stood still, and with it the servers that it runs."""
+"""Measures how long the machine stood still during a test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LOOK_SECONDS = 0.1
 
 
 class Pauses:
-    """Looks at the clock all the time; `longest` is by how much it ever was late, in seconds."""
+    """Checks the clock continuously; `longest` is the longest pause, in seconds."""
 
     def __init__(self) -> None:
         self._longest = 0.0

@@ -1,4 +1,4 @@
-"""Random but repeatable conversations between the two sources of a join.
+"""Random but repeatable messages for the two sources of a join.
 
 A case uses keys of its own, so that one running pipeline can carry hundreds of cases
 at once. Nothing here touches Kafka: a case is a list of messages to send, in order.
@@ -31,7 +31,7 @@ class Send:
 
 @dataclass(frozen=True)
 class Script:
-    """What a random case may be like.
+    """Limits and weights of random cases.
 
     left_history, right_history   most valid messages of one key and side, for joins whose
                                   `history` is limited; None is no limit
@@ -161,7 +161,7 @@ class _Case:
         return _Planned(send, side, key)
 
     def _send(self, side: str, key: str | None, value: bytes | None) -> Send:
-        """Kafka's own key mostly agrees with the field, but nothing may rest on it."""
+        """The Kafka key mostly equals the field, but Evergrid must not rely on it."""
         kafka_key = self._rng.choice((key, key, key, key, None, "elsewhere"))
         return Send(
             topic=self._sources[side].topic,
@@ -188,7 +188,7 @@ class _Case:
         return self._rng.randrange(self._script.partitions)
 
     def _arrange(self) -> None:
-        """As it came, one side first, or against time: late messages in every shape."""
+        """In order, one side first, or in reverse: late messages of every kind."""
         shape = self._rng.randrange(5)
         if shape == 1:
             self._plan.sort(key=lambda planned: planned.side == self._left)

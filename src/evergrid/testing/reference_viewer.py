@@ -1,14 +1,14 @@
-"""A reference viewer: looks at one window as a screen does, and holds the gateway to its word.
+"""A reference viewer: follows one window as a screen does, and checks the gateway's promises.
 
 1. States never go back: not in time, and not in sequence while the gateway is the same one.
 2. A window that showed rows does not go blank.
 3. No error reaches the viewer, and its windows never end, whatever happens behind them.
 
-with Audience(address, key) as audience:
-    viewer = audience.add("final_ui", order="-balance", limit=50)
+with ViewerGroup(address, key) as viewers:
+    viewer = viewers.add("final_ui", order="-balance", limit=50)
     …                                           # kill things
     viewer.wait_for(lambda window: window.live, seconds=60)
-    audience.check()                            # no promise was broken on the way
+    viewers.check()                             # no promise was broken on the way
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOOK_SECONDS = 0.05
 
 
 class Observation(msgspec.Struct, frozen=True):
-    """One state that was seen, at a second of this machine's steady clock."""
+    """One state of a window, with the monotonic time at which it was seen."""
 
     at: float
     state: Live
@@ -50,7 +50,7 @@ class Observation(msgspec.Struct, frozen=True):
 
 
 class WindowOptions(TypedDict, total=False):
-    """What there is to say about a window, in the words of `client.windows`."""
+    """The arguments of `client.windows`."""
 
     columns: Columns | None
     where: Where
@@ -96,7 +96,7 @@ class Viewer:
             self.faults.append(f"{type(error).__name__}: {error.sentence()}")
 
     def see(self, window: LiveWindow) -> None:
-        """Take one more state, and judge it by the one before."""
+        """Record one more state, and check it against the one before."""
         before, self.newest = self.newest, window
         if before is not None:
             verdicts = [self._back(before, window), *(j(before, window) for j in self._judges)]
@@ -134,7 +134,7 @@ class Viewer:
         return newest
 
     def story(self) -> str:
-        """What it saw last, and what was wrong, to be read by who looks for the reason."""
+        """Its last states and the broken promises, for a test's failure message."""
         last = [
             f"{sight.state.value} {sight.message!r} #{sight.sequence} "
             f"{sight.rows} of {sight.total} rows"
@@ -144,7 +144,7 @@ class Viewer:
 
 
 class ViewerGroup:
-    """Viewers in a thread of their own, each on a connection of its own."""
+    """Viewers in their own thread, each on its own connection."""
 
     def __init__(self, url: str, key: str, patience: Patience = Patience()) -> None:
         self._url = url
@@ -158,7 +158,7 @@ class ViewerGroup:
     def add(
         self, table: str, judges: Sequence[Judge] = (never_blank,), **view: Unpack[WindowOptions]
     ) -> Viewer:
-        """One more who looks at a window of `table`."""
+        """Add a viewer of a window of `table`."""
 
         async def open_window() -> Viewer:
             client = await connect_async(self._url, self._key, patience=self._patience)
@@ -172,7 +172,7 @@ class ViewerGroup:
         return viewer
 
     def check(self) -> None:
-        """AssertionError with what the viewers have to complain about."""
+        """AssertionError with the viewers' broken promises, if there are any."""
         unhappy = [viewer for viewer in self.viewers if viewer.faults]
         if unhappy:
             raise AssertionError("\n".join(f"{v.name}: {v.story()}" for v in unhappy))

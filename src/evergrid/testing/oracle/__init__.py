@@ -1,8 +1,8 @@
-"""The judge: what every table must hold, worked out from the messages alone.
+"""The oracle: what every table must hold, computed from the messages alone.
 
 Plain Python over the standard library. It imports nothing else of Evergrid and shares
 no code with what it judges, so that one mistake cannot hide itself by being made twice.
-Clear comes before quick here, but a table of a hundred thousand rows takes seconds.
+It is written to be clear, not fast; a table of a hundred thousand rows takes seconds.
 """
 
 from evergrid.testing.oracle.joins import join, joined_rows

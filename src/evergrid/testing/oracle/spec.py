@@ -1,7 +1,6 @@
-"""The part of a configuration that decides what the tables hold, in the judge's own words.
+"""The part of a configuration that decides what the tables hold.
 
-`from_config` reads the same mapping that a YAML configuration file holds. It trusts it:
-refusing a wrong configuration is not the judge's business.
+`from_config` reads the same mapping as a YAML configuration file, and does not validate it.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class Spec:
 
 
 def from_config(config: Mapping[str, object]) -> Spec:
-    """The judge's view of a configuration."""
+    """The specification of a configuration."""
     sources = {
         name: _source(name, _section(section))
         for name, section in _section(config["sources"]).items()
