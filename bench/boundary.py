@@ -11,7 +11,7 @@ from bench.stage import GENERATION, LARGE, live_stage
 from evergrid.model.errors import LinkError
 from evergrid.model.join import JoinType
 
-_FULL = Plan(keys=2_000, warm_seconds=20, seconds=75)
+_FULL = Plan(keys=2_000, warm_seconds=90, seconds=75)
 _QUICK = Plan(keys=300, warm_seconds=5, seconds=16)
 _FULL_BATCH, _QUICK_BATCH = 30, 10
 _NEAR_US = 3_000_000  # a boundary's pause begins before its commit and ends after it

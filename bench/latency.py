@@ -49,7 +49,7 @@ class Stream(msgspec.Struct, frozen=True):
         )
 
 
-FULL = Plan(keys=2_000, warm_seconds=30, seconds=60)
+FULL = Plan(keys=2_000, warm_seconds=120, seconds=60)
 QUICK = Plan(keys=300, warm_seconds=5, seconds=10)
 
 

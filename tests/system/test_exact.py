@@ -7,6 +7,7 @@ ended: by hot keys, by Zipf keys under fire, and by what is written.
 from __future__ import annotations
 
 import base64
+import json
 import random
 import time
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.fault_proxy import HOST, FaultProxy
 from evergrid.testing.free_ports import free_port
 from evergrid.testing.installation import Installation
+from evergrid.testing.random_cases import Send
 from evergrid.testing.traffic import Traffic
 from tests.system.bulk import MessageFiles, RowDigests
 from tests.system.busy import (
@@ -37,7 +39,7 @@ from tests.system.busy import (
     changes,
     wait_until_exact,
 )
-from tests.system.conftest import PATIENCE, MakeWorld
+from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 from tests.system.judging import Judge
 from tests.system.state_size import config, stops_growing
 from tests.system.swapping import Operator
@@ -48,6 +50,7 @@ IN_ORDER = Traffic(seed=SEED, keys=4, left_share=0.3, ties=1, step_ms=20)
 KILLS = 6
 OUTAGE_SECONDS = 8.0
 AHEAD_SECONDS = 4.0
+DAY = 86_400
 
 
 @dataclass
@@ -252,6 +255,54 @@ def gaps(world: Installation, topic: str) -> tuple[object, ...]:
     record = getattr(world.manifest(), "gaps", None)
     found = record.topics.get(topic, ()) if record is not None else ()
     return tuple(found)
+
+
+# An inner join needs messages that are older than its rows
+
+
+def test_an_inner_join_pairs_messages_up_to_its_age_apart(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    """Far more rows than the table keeps, and messages of almost two ages ago."""
+    sides = {"left": "users", "right": "accounts"}
+    world = Installation(
+        tmp_path,
+        broker.connection(),
+        {
+            "internal_topics": {"prefix": "eg-apart"},
+            "sources": two_sources("apart"),
+            "joins": {"inner": {"table": "inner_ui", "type": "inner", **sides}},
+            "retention": {"default": {"rows": 50, "age": "1d"}},
+        },
+    )
+    world.make_topics(partitions=2)
+    now = time.time()
+
+    def send(side: str, days_ago: float, count: int) -> None:
+        at = int((now - days_ago * DAY) * 1000)
+        sends = (keyed(side, f"k{number % 20}", number, at) for number in range(count))
+        world.send(sends)
+
+    send("users", 1.6, 20)
+    send("users", 0.9, 20)
+    send("accounts", 0.8, 200)
+    with world.start_live():
+        world.wait_until_exact(["inner_ui"], PATIENCE)
+        send("accounts", 0.0, 200)
+        send("users", 1.7, 20)  # late: for the accounts of 0.8 days ago alone
+        world.wait_until_exact(["inner_ui"], PATIENCE)
+    send("accounts", 0.0, 100)
+    send("users", 0.0, 20)
+    with world.start_live():
+        world.wait_until_exact(["inner_ui"], PATIENCE)
+    pairs = len(world.expected("inner_ui"))
+    assert pairs == 1400
+
+
+def keyed(side: str, key: str, number: int, at: int) -> Send:
+    value = {"userId": key, "name": str(number), "accountType": str(number)}
+    topic = f"{side}-apart"
+    return Send(topic, number % 2, at, key.encode(), json.dumps(value).encode())
 
 
 # Hours

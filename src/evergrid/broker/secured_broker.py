@@ -21,8 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from evergrid.broker import broker_admin
-from evergrid.broker import listener_config
+from evergrid.broker import broker_admin, listener_config
 from evergrid.broker.certificate_authority import CertificateAuthority, IssuedCertificate, make_key
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.broker.jars import Jars

@@ -44,18 +44,22 @@ public final class RulesTest {
   private final Map<String, Integer> times = new HashMap<>();
   private final long[] offsets = new long[6];
   private final boolean flushes;
+  private final long age;
   private long edge = Long.MIN_VALUE;
   private long clock;
   private final StringBuilder trail = new StringBuilder();
 
   private RulesTest(long seed, JoinSpec.Type type) {
     random = new Random(seed);
+    age = random.nextInt(4) == 0 ? Long.MAX_VALUE : random.nextInt(40);
     spec =
         new JoinSpec(
             "{\"query\":\"q\",\"type\":\""
                 + type
                 + "\",\"live\":true,\"reducers\":1,\"nulls\":[\"\\\"l\\\":null\",\"\\\"r\\\":null\"],"
-                + "\"sources\":[\"a\",\"b\"],\"topics\":[\"x\",\"y\"],\"age_micros\":null,\"rows\":null,"
+                + "\"sources\":[\"a\",\"b\"],\"topics\":[\"x\",\"y\"],\"age_micros\":"
+                + (age == Long.MAX_VALUE ? "null" : age)
+                + ",\"rows\":null,"
                 + "\"history\":[null,null],\"pairs\":1000000}");
     writer = new RowWriter(spec);
     rule = JoinRule.of(spec, writer);
@@ -221,8 +225,8 @@ public final class RulesTest {
   }
 
   /**
-   * The join of everything that ever came, without rows that are older than the edge. What an inner
-   * join must pair is not older than the edge on either side.
+   * The join of everything that ever came, without rows that are older than the edge. An inner join
+   * pairs messages that are not further apart than the age, whenever they come.
    */
   private Map<String, String> joined(long edge) {
     List<Message> lefts = new ArrayList<>(all.stream().filter(m -> m.side == 0).sorted(ORDER).toList());
@@ -247,7 +251,7 @@ public final class RulesTest {
       case INNER -> {
         for (Message left : lefts) {
           for (Message right : rights) {
-            if (left.ts >= edge && right.ts >= edge) {
+            if (Math.abs(left.ts - right.ts) <= age) {
               String id = left.id() + ":" + right.id();
               put(rows, id, Math.max(left.ts, right.ts), left, right, edge);
             }

@@ -66,7 +66,8 @@ def _inner(rule: JoinSpec, users: Iterable[Row], accounts: Iterable[Row]) -> Ite
     accounts_of = _by_key(accounts, rule.right_key)
     for user in users:
         for account in accounts_of.get(user.values[rule.left_key], []):
-            yield user, account
+            if rule.age is None or abs(user.ts - account.ts) <= rule.age:
+                yield user, account
 
 
 _PAIRS = {JoinType.ASOF: _asof, JoinType.LEFT: _left, JoinType.INNER: _inner}

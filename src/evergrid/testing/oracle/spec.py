@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
 
 class JoinType(enum.Enum):
     ASOF = "asof"
@@ -48,7 +50,11 @@ class SourceSpec:
 
 @dataclass(frozen=True)
 class JoinSpec:
-    """`columns` is shown name → (source, field); None shows all fields of both sides."""
+    """`columns` is shown name → (source, field); None shows all fields of both sides.
+
+    `age` is that of the joined table, in microseconds; None keeps rows for ever. Messages that are
+    further apart make no row of an inner join.
+    """
 
     name: str
     table: str
@@ -58,6 +64,7 @@ class JoinSpec:
     left_key: str
     right_key: str
     columns: Mapping[str, tuple[str, str]] | None = None
+    age: int | None = None
 
     @property
     def driving(self) -> str:
@@ -85,6 +92,8 @@ def from_config(config: Mapping[str, object]) -> Spec:
         name: _join(name, _section(section), sources)
         for name, section in _section(config.get("joins")).items()
     }
+    retention = _section(config.get("retention"))
+    joins = {name: replace(one, age=_age(retention, one.table)) for name, one in joins.items()}
     return Spec(sources, joins, _limits(_section(config.get("limits"))))
 
 
@@ -137,6 +146,13 @@ def _join(name: str, section: Mapping[str, object], sources: Mapping[str, Source
         right_key=str(section.get("right_key", sources[right].key)),
     )
     return replace(join, columns=_chosen(join, section.get("columns")))
+
+
+def _age(retention: Mapping[str, object], table: str) -> int | None:
+    """The age of a table's rows in microseconds, if the configuration gives one."""
+    own = _section(_section(retention.get("tables")).get(table))
+    age = str(own.get("age", _section(retention.get("default")).get("age", "never")))
+    return None if age == "never" else int(age[:-1]) * _SECONDS[age[-1]] * 1_000_000
 
 
 def _chosen(join: JoinSpec, columns: object) -> dict[str, tuple[str, str]] | None:

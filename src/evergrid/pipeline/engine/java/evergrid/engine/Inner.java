@@ -4,14 +4,23 @@ import evergrid.engine.Timeline.Cursor;
 import java.util.Iterator;
 import scala.Tuple3;
 
-/** Inner: one row for each pair of a left and a right message; the newest partners first. */
+/**
+ * Inner: one row for each pair of a left and a right message that are not further apart than the
+ * table's age; the newest partners first.
+ *
+ * <p>That rule depends on the messages alone, not on when they are read. A message is needed until
+ * no message that makes rows of the table can be its partner: for twice the age.
+ */
 final class Inner extends JoinRule {
   private final int most;
+  private final long age;
+  private long edge = Long.MIN_VALUE; // when the last message came
 
-  /** `most` is how many rows one message may make. */
-  Inner(RowWriter writer, int most) {
+  /** `most` is how many rows one message may make, `age` is in microseconds. */
+  Inner(RowWriter writer, int most, long age) {
     super(writer);
     this.most = most;
+    this.age = age;
   }
 
   @Override
@@ -23,22 +32,36 @@ final class Inner extends JoinRule {
   boolean isSpare(History history, byte side, long edge) {
     Cursor at = new Cursor();
     Timeline messages = history.side(side);
-    return messages.first(at) && messages.ts(at) < edge;
+    return messages.first(at) && messages.ts(at) < before(edge);
   }
 
   @Override
   boolean matters(History history, byte side, long ts, int partition, long offset, long edge) {
-    return ts >= edge;
+    this.edge = edge;
+    return ts >= before(edge);
   }
 
   @Override
   long rows(History history, byte side) {
-    return Math.min(most, history.side((byte) (1 - side)).size());
+    return 0; // they do not move the edge
   }
 
   @Override
   long nextExpiry(History history) {
-    return Math.min(oldest(history.lefts), oldest(history.rights));
+    return after(Math.min(oldest(history.lefts), oldest(history.rights)));
+  }
+
+  private long before(long ts) {
+    return ts < Long.MIN_VALUE + age ? Long.MIN_VALUE : ts - age;
+  }
+
+  private long after(long ts) {
+    return ts > Long.MAX_VALUE - age ? Long.MAX_VALUE : ts + age;
+  }
+
+  /** The oldest partner with which a message of this time makes a row that the table keeps. */
+  private long oldestPartner(long ts) {
+    return ts >= edge ? before(ts) : Math.max(before(ts), edge);
   }
 
   @Override
@@ -57,11 +80,21 @@ final class Inner extends JoinRule {
   }
 
   /** Whether a message of this side has more partners than it may make rows. */
-  boolean hasTooManyPartners(History history, byte side) {
-    return history.side((byte) (1 - side)).size() > most;
+  boolean hasTooManyPartners(History history, byte side, Cursor at) {
+    Timeline others = history.side((byte) (1 - side));
+    if (others.size() <= most) {
+      return false;
+    }
+    long ts = history.side(side).ts(at);
+    Cursor other = new Cursor();
+    boolean isThere = others.lastUpTo(after(ts), other);
+    for (int left = most; isThere && left > 0; left--) {
+      isThere = others.previous(other);
+    }
+    return isThere && others.ts(other) >= oldestPartner(ts);
   }
 
-  /** One message with each of the other side, or only with those that are not new. */
+  /** One message with each partner of the other side, or only with those that are not new. */
   private final class Pairs extends Rows {
     private final History history;
     private final byte side;
@@ -69,6 +102,7 @@ final class Inner extends JoinRule {
     private final boolean onlyOld;
     private final Timeline others;
     private final Cursor other = new Cursor();
+    private final long oldest;
     private boolean isThere;
     private int left = most;
 
@@ -78,7 +112,9 @@ final class Inner extends JoinRule {
       this.mine = mine;
       this.onlyOld = onlyOld;
       others = history.side((byte) (1 - side));
-      isThere = others.last(other);
+      long ts = history.side(side).ts(mine);
+      oldest = oldestPartner(ts);
+      isThere = others.lastUpTo(after(ts), other) && others.ts(other) >= oldest;
     }
 
     @Override
@@ -92,7 +128,7 @@ final class Inner extends JoinRule {
               writer.row(
                   history.lefts, isLeft ? mine : other, history.rights, isLeft ? other : mine);
         }
-        isThere = others.previous(other);
+        isThere = others.previous(other) && others.ts(other) >= oldest;
       }
       return row;
     }

@@ -434,7 +434,7 @@ public final class JoinProcessor
     if ((limited[0] || limited[1]) && rule.mayLack(history, side, at, limited)) {
       gaps.add(Gaps.Reason.HISTORY, key);
     }
-    if (rule instanceof Inner inner && inner.hasTooManyPartners(history, side)) {
+    if (rule instanceof Inner inner && inner.hasTooManyPartners(history, side, at)) {
       gaps.add(Gaps.Reason.PAIRS, key);
     }
   }

@@ -23,7 +23,7 @@ abstract class JoinRule {
     return switch (spec.type) {
       case ASOF -> new AsOf(writer);
       case LEFT -> new LeftJoin(writer);
-      case INNER -> new Inner(writer, spec.pairs);
+      case INNER -> new Inner(writer, spec.pairs, spec.ageMicros);
     };
   }
 

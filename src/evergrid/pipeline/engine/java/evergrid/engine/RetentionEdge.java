@@ -26,7 +26,8 @@ final class RetentionEdge {
 
   RetentionEdge(JoinSpec spec) {
     ageMicros = spec.ageMicros;
-    rows = spec.rows;
+    // An inner join pairs old messages with new ones: its rows do not say which are needed.
+    rows = spec.type == JoinSpec.Type.INNER ? Long.MAX_VALUE : spec.rows;
   }
 
   boolean isBounded() {
