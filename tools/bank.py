@@ -119,7 +119,7 @@ class Bank:
         self._engine.rates = {name: count / _RECENT_SECONDS for name, count in rates.items()}
         self._engine.lag_seconds = lag
         self._engine.manifest = msgspec.structs.replace(
-            self._engine.manifest, current=GENERATION, pulse=self.now * 1_000_000
+            self._engine.manifest, current=GENERATION, heartbeat=self.now * 1_000_000
         )
 
 

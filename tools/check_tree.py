@@ -1,7 +1,7 @@
-"""Nothing in the tree may tie it to one machine or one place to download from.
+"""Checks the tree for text that must not be in it, and prints file and line of each.
 
-A lock file that names a registry bypasses the mirror that someone must use; a path into
-a home folder works for one person. Says file and line of each, and fails.
+A lock file that names a registry bypasses the mirror that someone must use; a path into a home
+directory works for one person. Names in the code use the words of the field, not metaphors.
 """
 
 from __future__ import annotations
@@ -43,13 +43,70 @@ FORBIDDEN = {
     ),
 }
 
+# Metaphors that names in the code once had, each with more than one meaning.
+METAPHORS = frozenset(
+    [
+        "conductor",
+        "desk",
+        "docket",
+        "door",
+        "ear",
+        "gate",
+        "guest",
+        "guests",
+        "herald",
+        "house",
+        "keeper",
+        "knock",
+        "lapse",
+        "leash",
+        "lobby",
+        "manners",
+        "pane",
+        "pulse",
+        "reception",
+        "seat",
+        "shelf",
+        "steering",
+        "surroundings",
+        "switchboard",
+        "turnstile",
+        "workshop",
+    ]
+)
+_CODE = re.compile(r"(?:src|web)/.*\.(?:py|ts|css|html|java)")
+_BUILT = ("src/evergrid/gateway/web/", "web/build/")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_DEFINED = re.compile(r"\b(?:class|def|enum|function|interface|record|type) (\w+)")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
 
 def problems(path: str, text: str) -> Iterator[str]:
-    """One sentence per line that must not be there."""
+    """One sentence for each problem in a file."""
+    is_code = _CODE.fullmatch(path) is not None and not path.startswith(_BUILT)
+    if is_code and (word := metaphor(Path(path).name.split(".")[0])):
+        yield f"{path}: the file's name has the word {word}"
     for number, line in enumerate(text.splitlines(), start=1):
         for what, pattern in FORBIDDEN.items():
             if match := pattern.search(line):
                 yield f"{path}:{number}: {what}: {match[0].strip()}"
+        for name in names(line) if is_code else ():
+            if word := metaphor(name):
+                yield f"{path}:{number}: the name {name} has the word {word}"
+
+
+def metaphor(name: str) -> str:
+    """The first word of a name that is a metaphor, if there is one."""
+    words = (word.lower() for word in _WORD.findall(name))
+    return next((word for word in words if word in METAPHORS), "")
+
+
+def names(line: str) -> Iterator[str]:
+    """Names in a line of code: those of several words, and those that it defines."""
+    yield from _DEFINED.findall(line)
+    for name in _NAME.findall(line):
+        if "_" in name or "-" in name or name[1:] != name[1:].lower():
+            yield name
 
 
 def tree() -> list[str]:

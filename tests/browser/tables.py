@@ -105,7 +105,7 @@ def place_all(gateway: LocalGateway, rows: int = 50) -> LocalPipeline:
     gateway.place(ACCOUNTS, [account(offset) for offset in range(rows)])
     gateway.place(FINAL, [final(offset) for offset in range(rows)])
     gateway.place(QUARANTINE, [bad_message(offset) for offset in range(5)], generation=0)
-    gateway.engine.manifest = Manifest(pulse=time.time_ns() // 1000)
+    gateway.engine.manifest = Manifest(heartbeat=time.time_ns() // 1000)
     pipeline = LocalPipeline(gateway, SETTINGS)
     pipeline.put(1, State.READY, times=Times(created=START, ready=START + SECOND), rows=rows)
     pipeline.switch(1)

@@ -18,8 +18,8 @@ from evergrid.changelog.manifest import (
     encode_gaps,
     encode_generation,
     encode_gone,
+    encode_heartbeat,
     encode_numbered,
-    encode_pulse,
     encode_system,
 )
 from evergrid.config import load
@@ -125,8 +125,8 @@ def test_gaps_come_back_whole_and_change_nothing_that_is_to_be_read() -> None:
 
 def test_which_tables_are_behind_comes_back_and_may_be_left_out() -> None:
     behind = TablesBehind(7, "why", ("final_ui",))
-    manifest = apply(Manifest(), *encode_pulse(9, behind))
-    assert (manifest.pulse, manifest.behind) == (9, behind)
+    manifest = apply(Manifest(), *encode_heartbeat(9, behind))
+    assert (manifest.heartbeat, manifest.behind) == (9, behind)
     assert behind.covers("final_ui")
     assert not behind.covers("users_ui")
     older = apply(Manifest(), b"pulse", b'{"at": 9, "behind": {"since": 7, "why": "why"}}')

@@ -58,7 +58,7 @@ def message(verdict: Verdict, reason: str | None = None, generation: int | None 
 
 def test_whether_a_pipeline_runs_is_said_and_since_when_not() -> None:
     assert pipeline_text(Manifest(), False) == "No pipeline has run yet."
-    seen = Manifest(pulse=AT)
+    seen = Manifest(heartbeat=AT)
     assert pipeline_text(seen, True) == "The pipeline runs."
     assert pipeline_text(seen, False) == "No pipeline runs since 2026-11-16 12:00:03."
 

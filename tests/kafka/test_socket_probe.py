@@ -237,12 +237,12 @@ def test_a_real_broker_that_is_stuck_is_said_to_be_so_and_then_to_be_gone(
         with pytest.raises(LinkError, match=SILENT) as caught:
             reach(stuck, 1.0)
         assert "security.protocol" not in caught.value.remedy
-        pulse = ClusterProbe(stuck)
-        wait_for(lambda: why(pulse), lambda told: SILENT in told, LIMIT)
+        probe = ClusterProbe(stuck)
+        wait_for(lambda: why(probe), lambda told: SILENT in told, LIMIT)
     gone = f"{where(stuck)} does not answer."
-    wait_for(lambda: why(pulse), lambda told: told == gone, LIMIT)
+    wait_for(lambda: why(probe), lambda told: told == gone, LIMIT)
 
 
-def why(pulse: ClusterProbe) -> str:
-    assert pulse.ask(0.5) is None
-    return pulse.reason()
+def why(probe: ClusterProbe) -> str:
+    assert probe.ask(0.5) is None
+    return probe.reason()

@@ -9,9 +9,7 @@ from evergrid.model.join import JoinType
 def test_a_later_request_changes_only_what_it_names() -> None:
     earlier = Request({"users": "a", "accounts": "b"}, {"final": JoinType.LEFT})
     later = Request({"users": "c"})
-    assert later.over(earlier) == Request(
-        {"users": "c", "accounts": "b"}, {"final": JoinType.LEFT}
-    )
+    assert later.over(earlier) == Request({"users": "c", "accounts": "b"}, {"final": JoinType.LEFT})
     assert Request().over(earlier) == earlier
 
 

@@ -42,7 +42,7 @@ def test_no_error_of_a_beat_ends_it(
             raise troubles[beat]
         return TablesBehind(beat, "since then")
 
-    monkeypatch.setattr(Heartbeat, "_has_news", lambda _: False)  # only beats ask then
+    monkeypatch.setattr(Heartbeat, "_has_changed", lambda _: False)  # only beats ask then
 
     with EmbeddedBroker(tmp_path) as broker:
         settings = load(None, {"EVERGRID_KAFKA__BOOTSTRAP": broker.bootstrap})
@@ -52,7 +52,9 @@ def test_no_error_of_a_beat_ends_it(
         with caplog.at_level(logging.ERROR):
             beating.start()
             manifest = wait_for(
-                lambda: load_manifest(connection, own.prefix), lambda found: found.pulse > 0, LIMIT
+                lambda: load_manifest(connection, own.prefix),
+                lambda found: found.heartbeat > 0,
+                LIMIT,
             )
         beating.stop()
     assert manifest.behind.why == "since then"
@@ -65,7 +67,7 @@ class Beats(ManifestWriter):
     def __init__(self) -> None:
         self.told: list[TablesBehind] = []
 
-    def pulse(self, at: int, behind: TablesBehind) -> None:
+    def write_heartbeat(self, at: int, behind: TablesBehind) -> None:
         self.told.append(behind)
 
 

@@ -135,7 +135,7 @@ def test_tokens_that_expire_every_few_seconds_and_an_endpoint_that_is_away(
         stale = {s.message for s in viewer.sights[seen:] if s.state is not Live.LIVE}
         shut_out = [message for message in stale if "could not" in message or "token" in message]
         assert not shut_out or stood_still
-        # A gateway has a reader and a pulse, each with a token of its own; a pipeline two writers,
+        # A gateway has a reader and a probe, each with a token of its own; a pipeline two writers,
         # a reader, Spark's Java, and clients for its looks at topics, control topic and rows. None
         # asks more than three times in the time of a token, and no query falls again and again.
         assert issued[GATEWAY] <= 3 * 2 * (lifetimes + 1)

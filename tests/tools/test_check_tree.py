@@ -42,3 +42,31 @@ def test_is_found(tool: Tool, line: str) -> None:
 )
 def test_is_let_through(tool: Tool, line: str) -> None:
     assert list(tool("check_tree").problems("a.txt", line)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("src/evergrid/kafka/a.py", "class Desk:"),
+        ("src/evergrid/kafka/a.py", "self._front_desk = 1"),
+        ("web/app/src/a.ts", "const frontDesk = 1;"),
+        ("web/app/src/a.css", ".front-desk { color: red }"),
+        ("src/evergrid/kafka/front_desk.py", "x = 1"),
+    ],
+)
+def test_a_name_with_a_metaphor_is_found(tool: Tool, path: str, line: str) -> None:
+    (problem,) = list(tool("check_tree").problems(path, line))[:1]
+    assert "has the word desk" in problem
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("src/evergrid/kafka/a.py", "# from the desk of somebody"),
+        ("src/evergrid/kafka/a.py", "class Desktop:"),
+        ("tests/a.py", "class Desk:"),
+        ("src/evergrid/gateway/web/main.js", "class Desk {}"),
+    ],
+)
+def test_other_text_may_have_such_words(tool: Tool, path: str, line: str) -> None:
+    assert list(tool("check_tree").problems(path, line)) == []

@@ -23,7 +23,7 @@ from evergrid.model.join import JoinType
 
 _CURRENT = b"current"
 _SYSTEM = b"system"
-_PULSE = b"pulse"
+_HEARTBEAT = b"pulse"
 _CHOICES = b"choices"
 _ASKED = b"asked"
 _NUMBERED = b"numbered"
@@ -132,7 +132,7 @@ class Manifest(msgspec.Struct, frozen=True):
     generations: Mapping[int, Generation] = {}
     current: int | None = None
     system: Mapping[str, TableTopic] = {}
-    pulse: int = 0
+    heartbeat: int = 0
     behind: TablesBehind = TablesBehind()
     choices: Choices = Choices()
     asked: RequestedChanges = RequestedChanges()
@@ -164,7 +164,7 @@ def _readable(manifest: Manifest) -> dict[int, tuple[object, ...]]:
 _generations = msgspec.json.Decoder(Generation)
 _currents = msgspec.json.Decoder(Current)
 _systems = msgspec.json.Decoder(SystemTableTopics)
-_pulses = msgspec.json.Decoder(HeartbeatRecord)
+_heartbeats = msgspec.json.Decoder(HeartbeatRecord)
 _choices = msgspec.json.Decoder(Choices)
 _asked = msgspec.json.Decoder(RequestedChanges)
 _numbered = msgspec.json.Decoder(LastNumber)
@@ -187,8 +187,8 @@ def encode_system(tables: Mapping[str, TableTopic]) -> tuple[bytes, bytes]:
     return _SYSTEM, msgspec.json.encode(SystemTableTopics(tables))
 
 
-def encode_pulse(at: int, behind: TablesBehind) -> tuple[bytes, bytes]:
-    return _PULSE, msgspec.json.encode(HeartbeatRecord(at, behind))
+def encode_heartbeat(at: int, behind: TablesBehind) -> tuple[bytes, bytes]:
+    return _HEARTBEAT, msgspec.json.encode(HeartbeatRecord(at, behind))
 
 
 def encode_choices(choices: Choices) -> tuple[bytes, bytes]:
@@ -213,9 +213,9 @@ def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
         return msgspec.structs.replace(manifest, current=_currents.decode(value).generation)
     if key == _SYSTEM and value is not None:
         return msgspec.structs.replace(manifest, system=_systems.decode(value).tables)
-    if key == _PULSE and value is not None:
-        pulse = _pulses.decode(value)
-        return msgspec.structs.replace(manifest, pulse=pulse.at, behind=pulse.behind)
+    if key == _HEARTBEAT and value is not None:
+        record = _heartbeats.decode(value)
+        return msgspec.structs.replace(manifest, heartbeat=record.at, behind=record.behind)
     if key == _CHOICES and value is not None:
         return msgspec.structs.replace(manifest, choices=_choices.decode(value))
     if key == _ASKED and value is not None:

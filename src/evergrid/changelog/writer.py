@@ -90,9 +90,9 @@ class ManifestWriter:
     def system(self, tables: Mapping[str, TableTopic]) -> None:
         self._write(*manifest.encode_system(tables))
 
-    def pulse(self, at: int, behind: TablesBehind) -> None:
+    def write_heartbeat(self, at: int, behind: TablesBehind) -> None:
         """The heartbeat of the pipeline; `at` in microseconds since the epoch."""
-        self._write(*manifest.encode_pulse(at, behind))
+        self._write(*manifest.encode_heartbeat(at, behind))
 
     def choices(self, choices: Choices) -> None:
         """What control messages may ask for."""

@@ -46,7 +46,9 @@ class ControlMonitor:
     @property
     def alive(self) -> bool:
         """Whether there was a heartbeat of a pipeline lately."""
-        return bool(self.manifest.pulse) and time.monotonic() - self._heartbeat_at < _ALIVE_SECONDS
+        return (
+            bool(self.manifest.heartbeat) and time.monotonic() - self._heartbeat_at < _ALIVE_SECONDS
+        )
 
     def update(self, seconds: float) -> None:
         """Read new records for about `seconds`; without Kafka, `problem` says why."""
@@ -94,7 +96,7 @@ class ControlMonitor:
         # Before reading, so that what is written meanwhile is applied twice rather than never.
         self._next[name] = topics.offsets(self._connection, name, TopicEnd.LATEST)
         self.manifest = fold(Manifest(), read_to_end(self._connection, name))
-        passed = max(0.0, time.time() - self.manifest.pulse / 1_000_000)
+        passed = max(0.0, time.time() - self.manifest.heartbeat / 1_000_000)
         self._heartbeat_at = time.monotonic() - passed
         self._follow(edge)
         if self._reader is None:
@@ -129,8 +131,8 @@ class ControlMonitor:
             if change.row is not None:
                 self.verdicts[change.row_id] = change.row
         elif record.key is not None:
-            before = self.manifest.pulse
+            before = self.manifest.heartbeat
             self.manifest = apply(self.manifest, record.key, record.value)
-            if self.manifest.pulse != before:
+            if self.manifest.heartbeat != before:
                 self._heartbeat_at = time.monotonic()
                 self.problem, self._failed_probes = "", 0

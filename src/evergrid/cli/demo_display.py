@@ -66,9 +66,9 @@ class _StepPrinter:
     def _run(self) -> None:
         with contextlib.suppress(OSError, ValueError):  # nobody reads the output any more
             while not self._stop.wait(_POLL_SECONDS) and not self._board.is_stopping:
-                self._print_news()
+                self._print_new_lines()
 
-    def _print_news(self) -> None:
+    def _print_new_lines(self) -> None:
         for line in self._board.take_lines():
             self._print(printable(line))
         is_due = self._board.live_since is not None and time.monotonic() >= self._status_due

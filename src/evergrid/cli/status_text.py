@@ -27,9 +27,9 @@ def pipeline_text(manifest: Manifest, alive: bool) -> str:
     """Whether a pipeline runs."""
     if alive:
         return "The pipeline runs."
-    if not manifest.pulse:
+    if not manifest.heartbeat:
         return _NO_PIPELINE_YET
-    return f"No pipeline runs since {local_time(manifest.pulse)}."
+    return f"No pipeline runs since {local_time(manifest.heartbeat)}."
 
 
 def pending_text(row: Row | None, manifest: Manifest) -> str:

@@ -49,11 +49,11 @@ class Heartbeat:
     def _beats(self) -> None:
         self._beat()
         until = time.monotonic() + BEAT_SECONDS
-        while time.monotonic() < until and not self._has_news():
+        while time.monotonic() < until and not self._has_changed():
             if self._thread.stopped.wait(_LOOK_SECONDS):
                 return
 
-    def _has_news(self) -> bool:
+    def _has_changed(self) -> bool:
         """Whether tables have become old, or fresh again: that is written at once."""
         try:
             behind = self._behind()
@@ -65,7 +65,7 @@ class Heartbeat:
         """No failure may end the thread: gateways would take a running pipeline for dead."""
         try:
             behind = self._behind()
-            self._writer.pulse(now(), behind)
+            self._writer.write_heartbeat(now(), behind)
             self._told = behind
             self._missed = ""
         except LinkError:

@@ -97,8 +97,10 @@ class Orchestrator:
         self._is_switching = False
         self._is_resuming = False  # the current generation, after a start
         self._reason = self._lost = self._trouble = ""
-        pulse = self._registry.manifest.pulse or generations.now()
-        self._without = TablesBehind(pulse, "The pipeline is starting.")  # as long as nothing runs
+        heartbeat = self._registry.manifest.heartbeat or generations.now()
+        self._without = TablesBehind(
+            heartbeat, "The pipeline is starting."
+        )  # as long as nothing runs
         self._count_at = 0.0
         self._began = time.monotonic()
 

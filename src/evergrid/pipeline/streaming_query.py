@@ -51,7 +51,7 @@ class Query:
         self._plan = plan
         self._watch = watch
         self._query: StreamingQuery | None = None
-        self._leads = ConsumerPositions(plan.spark) if is_local(plan.settings) else None
+        self._consumers = ConsumerPositions(plan.spark) if is_local(plan.settings) else None
         self._group = ""
         self._started = time.monotonic()
         self._waiting = 0  # messages, when micro-batches were started last
@@ -76,7 +76,7 @@ class Query:
     @property
     def is_observed(self) -> bool:
         """Whether its positions are known: on a cluster only joins report them."""
-        return self.id.is_join or self._leads is not None
+        return self.id.is_join or self._consumers is not None
 
     def start(self) -> None:
         """Start or restart it on its checkpoint; DataError if that is damaged."""
@@ -98,8 +98,8 @@ class Query:
 
     def look(self, first: Places) -> None:
         """Read the consumers' positions; `first` are the oldest offsets of the topics."""
-        if self._leads is not None and self._group:
-            leads = self._leads.of(self._group, self.topics)
+        if self._consumers is not None and self._group:
+            leads = self._consumers.of(self._group, self.topics)
             self.read.consumed(self._group, leads, first)
         elif self.phase is Phase.CATCHING_UP:
             self.read.reach(self._committed())

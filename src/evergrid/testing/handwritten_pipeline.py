@@ -65,7 +65,9 @@ class HandwrittenPipeline:
 
     def beat(self, ago_seconds: float = 0.0) -> None:
         """Write a heartbeat, or one with an earlier time."""
-        self._manifest.pulse(time.time_ns() // 1000 - round(ago_seconds * 1e6), TablesBehind())
+        self._manifest.write_heartbeat(
+            time.time_ns() // 1000 - round(ago_seconds * 1e6), TablesBehind()
+        )
 
     def miss(self, target: TableTopic, *gaps: Gap) -> None:
         """Report that a joined table may lack rows."""

@@ -83,12 +83,14 @@ class Keeping:
     def turn(
         self,
         down: str = "",
-        pulse: int = 0,
+        heartbeat: int = 0,
         behind: TablesBehind = TablesBehind(),
         gaps: Mapping[str, tuple[Gap, ...]] | None = None,
     ) -> None:
         known = manifest(self.current, *self.tables, switched=self.switched)
-        known = msgspec.structs.replace(known, pulse=pulse, behind=behind, gaps=Gaps(gaps or {}))
+        known = msgspec.structs.replace(
+            known, heartbeat=heartbeat, behind=behind, gaps=Gaps(gaps or {})
+        )
         self.manager.update(FeedState(tuple(self.tables), dict(self.reached), known, down))
         self.watching.settle()
 
@@ -346,7 +348,7 @@ def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
     keeping: Keeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert keeping.manager.pipeline().health is PipelineHealth.UNKNOWN
-    keeping.turn(pulse=NOW)
+    keeping.turn(heartbeat=NOW)
     assert keeping.manager.pipeline().health is PipelineHealth.LIVE
     assert keeping.manager.pipeline().manifest.current == 1
     assert keeping.state() is Live.LIVE
@@ -357,30 +359,30 @@ def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
     assert keeping.state() is Live.STALE
     assert keeping.manager.pipeline().health is PipelineHealth.GONE
     assert keeping.manager.pipeline().message == "The pipeline does not run."
-    keeping.turn(pulse=NOW + 1)
+    keeping.turn(heartbeat=NOW + 1)
     assert keeping.state() is Live.LIVE
 
 
 def test_a_pipeline_that_is_behind_makes_its_tables_stale_since_then(keeping: Keeping) -> None:
     keeping.turn(
-        pulse=NOW, behind=TablesBehind(NOW - 40, "The pipeline has 5 messages still to read.")
+        heartbeat=NOW, behind=TablesBehind(NOW - 40, "The pipeline has 5 messages still to read.")
     )
     assert keeping.state() is Live.STALE
     assert keeping.viewer.told is not None
     assert keeping.viewer.told.since == NOW - 40
     assert keeping.viewer.told.message == "The pipeline has 5 messages still to read."
     assert keeping.manager.pipeline().health is PipelineHealth.BEHIND
-    keeping.turn(pulse=NOW + 1)
+    keeping.turn(heartbeat=NOW + 1)
     assert keeping.state() is Live.LIVE
     assert keeping.manager.pipeline().health is PipelineHealth.LIVE
 
 
 def test_one_slow_join_makes_only_its_own_table_stale(keeping: Keeping) -> None:
     why = "The join has 5 messages still to read."
-    keeping.turn(pulse=NOW, behind=TablesBehind(NOW - 40, why, ("final_ui",)))
+    keeping.turn(heartbeat=NOW, behind=TablesBehind(NOW - 40, why, ("final_ui",)))
     assert keeping.state() is Live.LIVE, "another table is behind"
     assert keeping.manager.pipeline().health is PipelineHealth.BEHIND
-    keeping.turn(pulse=NOW + 1, behind=TablesBehind(NOW - 40, why, ("made", "final_ui")))
+    keeping.turn(heartbeat=NOW + 1, behind=TablesBehind(NOW - 40, why, ("made", "final_ui")))
     assert keeping.viewer.told is not None
     told = keeping.viewer.told
     assert (told.state, told.message, told.since) == (Live.STALE, why, NOW - 40)

@@ -45,7 +45,7 @@ MANIFEST = Manifest(
         3: PREPARING,
     },
     current=2,
-    pulse=BEAT,
+    heartbeat=BEAT,
 )
 
 

@@ -18,13 +18,13 @@ import tempfile
 from pathlib import Path
 
 import msgspec
-
 from evergrid.model.control import Verdict
-from evergrid.model.table import Table
-from evergrid.protocol.messages import Live
 from evergrid.testing.gateway import LIMITS, LocalGateway
 from evergrid.testing.pipeline import LocalPipeline
 from evergrid.testing.proxy import FaultProxy, Way
+
+from evergrid.model.table import Table
+from evergrid.protocol.messages import Live
 
 # Arguments that are converted from JSON, by their position.
 CONVERTED = {

@@ -18,15 +18,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-
-from evergrid.gateway.engine.publication import WindowPublication
-from evergrid.model.table import Column, Role
 from evergrid.model.types import BOOLEAN, FLOAT, INTEGER, TEXT, TIMESTAMP, FieldType, Kind
-from evergrid.protocol import frames
-from evergrid.store.column import arrow_type
 from evergrid.store.growing import Slots
 from evergrid.views.difference import difference
 from evergrid.views.query import Window
+
+from evergrid.gateway.engine.publication import WindowPublication
+from evergrid.model.table import Column, Role
+from evergrid.protocol import frames
+from evergrid.store.column import arrow_type
 
 TEXTS = ("", " ", "\ufeffmarked", "Łódź", "😀" * 3, "a\0b", "x" * 300, "'a' \"b\"", "\u2028")
 NAMES = ("name", "constructor", "__proto__", "toString", "hasOwnProperty", "_offset", "n")

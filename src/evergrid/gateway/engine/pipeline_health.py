@@ -32,7 +32,7 @@ def pipeline_info(manifest: Manifest, down: str, silent: str) -> PipelineInfo:
     """`down` says why Kafka cannot be read, `silent` that the heartbeat has stopped; or empty."""
     if down:
         return PipelineInfo(PipelineHealth.UNKNOWN, until_back(down), manifest)
-    if not manifest.pulse:
+    if not manifest.heartbeat:
         return PipelineInfo(PipelineHealth.UNKNOWN, "No pipeline has been seen yet.", manifest)
     if silent:
         return PipelineInfo(PipelineHealth.GONE, silent, manifest)

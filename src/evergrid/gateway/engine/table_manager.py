@@ -94,7 +94,7 @@ class TableManager:
 
     def update(self, feed: FeedState) -> None:
         """Follow the feed: start loading, show or drop tables, and report their states."""
-        if feed.manifest.pulse != self._feed.manifest.pulse:
+        if feed.manifest.heartbeat != self._feed.manifest.heartbeat:
             self._heartbeat_at = time.monotonic()
         self._feed = feed
         self._start_loading(feed.followed)
@@ -266,11 +266,11 @@ class TableManager:
         feed = self._feed
         if feed.down:
             return feed.down
-        pulse = feed.manifest.pulse
-        if not pulse:
+        heartbeat = feed.manifest.heartbeat
+        if not heartbeat:
             return ""  # whatever wrote this manifest has no heartbeat
         silent = time.monotonic() - self._heartbeat_at
-        age = time.time() - pulse / 1e6
+        age = time.time() - heartbeat / 1e6
         is_old = age > _HEARTBEAT_AGE_SECONDS and silent > _HEARTBEAT_GRACE_SECONDS
         return "The pipeline does not run." if silent > _HEARTBEAT_SECONDS or is_old else ""
 

@@ -77,7 +77,7 @@ def shown_to(key: AccessKey, info: PipelineInfo) -> PipelineResponse:
         PipelineStatus(
             state=health,
             message=message,
-            beat=manifest.pulse,
+            beat=manifest.heartbeat,
             current=manifest.current or 0,
             generations=[_generation(key, one, manifest.choices) for one in newest_first],
         )
