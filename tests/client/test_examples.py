@@ -72,7 +72,7 @@ def test_an_example_that_cannot_do_it_says_why(gateway: LocalGateway, tmp_path: 
     running = start(gateway, "client_snapshot.py", "nothing_ui", str(tmp_path / "x"))
     _, err = running.communicate(timeout=LIMIT)
     assert running.returncode == 1
-    assert "there is no table nothing_ui" in err
+    assert "no such table: nothing_ui" in err
     assert "Traceback" not in err
 
 

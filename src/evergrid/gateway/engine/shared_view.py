@@ -102,6 +102,8 @@ class SharedView:
             self._shown = msgspec.structs.replace(self._shown, generation=generation)
             self._next = None
             self.dirty, self.due = True, 0.0
+            for window in self.windows.values():
+                window.forget()
         elif self._next is not None and self._next.store is store:
             self._next = msgspec.structs.replace(self._next, generation=generation)
         else:
