@@ -18,21 +18,21 @@ import tempfile
 from pathlib import Path
 
 import msgspec
-from evergrid.model.control import Verdict
-from evergrid.testing.gateway import LIMITS, LocalGateway
-from evergrid.testing.pipeline import LocalPipeline
-from evergrid.testing.proxy import FaultProxy, Way
 
+from evergrid.model.control_request import Verdict
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
+from evergrid.testing.fault_proxy import Direction, FaultProxy
+from evergrid.testing.local_gateway import LIMITS, LocalGateway
+from evergrid.testing.local_pipeline import LocalPipeline
 
 # Arguments that are converted from JSON, by their position.
 CONVERTED = {
     "place": (0, Table),
     "say": (1, Live),
     "judge": (2, Verdict),
-    "hold": (0, Way),
-    "break_after": (1, Way),
+    "hold": (0, Direction),
+    "break_after": (1, Direction),
 }
 
 

@@ -18,15 +18,23 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-from evergrid.model.types import BOOLEAN, FLOAT, INTEGER, TEXT, TIMESTAMP, FieldType, Kind
-from evergrid.store.growing import Slots
-from evergrid.views.difference import difference
-from evergrid.views.query import Window
 
 from evergrid.gateway.engine.publication import WindowPublication
+from evergrid.model.field_types import (
+    BOOLEAN,
+    FLOAT,
+    INTEGER,
+    TEXT,
+    TIMESTAMP,
+    ColumnKind,
+    FieldType,
+)
 from evergrid.model.table import Column, Role
 from evergrid.protocol import frames
 from evergrid.store.column import arrow_type
+from evergrid.store.growing_array import Slots
+from evergrid.views.view_query import Window
+from evergrid.views.window_difference import difference
 
 TEXTS = ("", " ", "\ufeffmarked", "Łódź", "😀" * 3, "a\0b", "x" * 300, "'a' \"b\"", "\u2028")
 NAMES = ("name", "constructor", "__proto__", "toString", "hasOwnProperty", "_offset", "n")
@@ -55,14 +63,14 @@ def exact(kind: FieldType) -> Callable[[random.Random], decimal.Decimal]:
 
 
 def maker(kind: FieldType) -> Callable[[random.Random], object]:
-    if kind.kind is Kind.DECIMAL:
+    if kind.kind is ColumnKind.DECIMAL:
         return exact(kind)
     return {
-        Kind.TEXT: lambda rng: rng.choice(TEXTS) + str(rng.randrange(9)),
-        Kind.INTEGER: integer,
-        Kind.FLOAT: real,
-        Kind.BOOLEAN: lambda rng: rng.random() < 0.5,
-        Kind.TIMESTAMP: integer,
+        ColumnKind.TEXT: lambda rng: rng.choice(TEXTS) + str(rng.randrange(9)),
+        ColumnKind.INTEGER: integer,
+        ColumnKind.FLOAT: real,
+        ColumnKind.BOOLEAN: lambda rng: rng.random() < 0.5,
+        ColumnKind.TIMESTAMP: integer,
     }[kind.kind]
 
 
@@ -77,8 +85,8 @@ def exact_text(value: object) -> str | bool | None:
 
 def random_kind(rng: random.Random) -> FieldType:
     precision = rng.randint(1, 38)
-    some = FieldType(Kind.DECIMAL, precision, rng.randint(0, precision))
-    large = FieldType(Kind.DECIMAL, 38, 2)
+    some = FieldType(ColumnKind.DECIMAL, precision, rng.randint(0, precision))
+    large = FieldType(ColumnKind.DECIMAL, 38, 2)
     return rng.choice((TEXT, INTEGER, FLOAT, BOOLEAN, TIMESTAMP, some, large))
 
 
@@ -128,7 +136,7 @@ class ChangingTable:
         picked = [self.rows[slot] for slot in slots.tolist()]
         cells = [
             pa.array([row[i] for row in picked], pa.int64()).cast(arrow_type(column.type))
-            if column.type.kind is Kind.TIMESTAMP
+            if column.type.kind is ColumnKind.TIMESTAMP
             else pa.array([row[i] for row in picked], arrow_type(column.type))
             for i, column in enumerate(self.columns)
         ]
@@ -147,7 +155,7 @@ class ChangingTable:
             change = difference(old, slots, same)
             sent = self.batch(slots[change.sent])
         header = frames.Header(
-            kind=frames.Kind.FULL if change is None else frames.Kind.DIFFERENCE,
+            kind=frames.FrameKind.FULL if change is None else frames.FrameKind.DIFFERENCE,
             sequence=self.sequence,
             base=0 if change is None or self.before is None else self.before[2].sequence,
             generation=self.rng.randrange(2**40),
@@ -164,7 +172,7 @@ class ChangingTable:
     def test_vector(self, slots: Slots, header: frames.Header, shared: bytes) -> dict[str, object]:
         return {
             "frame": base64.b64encode(frames.addressed(SUB, shared)).decode(),
-            "full": header.kind is frames.Kind.FULL,
+            "full": header.kind is frames.FrameKind.FULL,
             "sequence": header.sequence,
             "total": header.total,
             "offset": header.offset,
