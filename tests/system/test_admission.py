@@ -255,7 +255,7 @@ def at(other: Listener) -> Break:
             house.connection(other, ANNA).bootstrap,
             house.connection(listener, ANNA),
         )
-        yield msgspec.structs.replace(connection, bootstrap=bootstrap, written=None)
+        yield msgspec.structs.replace(connection, bootstrap=bootstrap, template=None)
 
     return breaking
 
@@ -264,7 +264,7 @@ def changed(connection: Connection, name: str, old: str, new: str) -> Connection
     value = connection.properties[name]
     assert old in value
     properties = {**connection.properties, name: value.replace(old, new)}
-    return msgspec.structs.replace(connection, properties=properties, written=None)
+    return msgspec.structs.replace(connection, properties=properties, template=None)
 
 
 NO_LOGIN = "authentication failed for user {}. Correct user or password"

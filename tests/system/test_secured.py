@@ -200,7 +200,7 @@ def other_topics_need_rights_too(
     with evergrid.connect(gateway.address, gateway.secret) as client:
         refused = verdict_on(stage, ask(client, usersTopic=other))
         assert refused["verdict"] == "failed"
-        assert "authorization failed for user pipeline" in str(refused["reason"])
+        assert "authorization failed for client pipeline" in str(refused["reason"])
         stage.grant(PIPELINE, (Right(other, (Operation.READ, Operation.DESCRIBE)),))
         applied = verdict_on(stage, ask(client, usersTopic=other, joinType="asof"))
     assert applied["verdict"] == "applied", applied
