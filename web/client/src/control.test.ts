@@ -79,7 +79,7 @@ describe('a key with the control right', () => {
       name: 'EvergridError',
       code: 'bad_control',
       retry: false,
-      message: expect.stringMatching(/^The message is no control message: field usersTopic: .*\.$/),
+      message: expect.stringMatching(/^Bad control message: field usersTopic: .*\.$/),
     });
   });
 
