@@ -55,8 +55,8 @@ class ControlReader:
         self.has_read = False  # all that was there, once
 
     def open(self, asked: RequestedChanges) -> list[ControlMessage]:
-        """Read the messages after the last position: those of one partition in their order, those of
-        several by time."""
+        """Read the messages after the last position: of one partition in their order, of several
+        by time."""
         try:
             # One that does not let us in says so at once. One that is slow is waited for, the first
             # time: without what it has, something else would be begun.
