@@ -55,8 +55,8 @@ class ControlReader:
         self.has_read = False  # all that was there, once
 
     def open(self, asked: RequestedChanges) -> list[ControlMessage]:
-        """What is there beyond what was acted on before: of one partition in its order, whatever
-        its senders' clocks say; of several by time."""
+        """Read the messages after the last position: of one partition in their order, of several
+        by time."""
         try:
             # One that does not let us in says so at once. One that is slow is waited for, the first
             # time: without what it has, something else would be begun.
@@ -81,7 +81,7 @@ class ControlReader:
         return in_order(past)
 
     def read(self, asked: RequestedChanges) -> list[ControlMessage]:
-        """The messages that have come since."""
+        """The messages that have arrived since the last call."""
         if time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + _LOOK_SECONDS
             if self._reader is None or self._is_another():
@@ -103,7 +103,7 @@ class ControlReader:
             self._reader = None
 
     def _renew(self, reader: TopicReader) -> None:
-        """Go on with secrets that were rotated; nothing is read twice or left out for it."""
+        """Use rotated secrets; no message is read twice or left out."""
         places = {partition: offset for (_, partition), offset in reader.positions().items()}
         renewed = self._renewal.renew(lambda: self._follow(places))
         if renewed is not None:
@@ -118,7 +118,7 @@ class ControlReader:
         self._note(f"{error.sentence()} Until then nothing can be changed by messages.")
 
     def _topic(self) -> TopicInfo:
-        """The topic, made if it is missing."""
+        """The topic, created if it is missing."""
         found = topics.describe(self._connection, [self._name])
         if self._name not in found:
             own = self._settings.internal_topics
@@ -127,7 +127,7 @@ class ControlReader:
         return found[self._name]
 
     def _is_another(self) -> bool:
-        """Whether the topic that was read is not there any more."""
+        """Whether the topic was deleted or replaced."""
         if self._reader is None:
             return False
         try:
@@ -145,7 +145,7 @@ class ControlReader:
 
 
 def in_order(messages: Sequence[ControlMessage]) -> list[ControlMessage]:
-    """Those of a partition stay in their order; heads of several go by time."""
+    """Merge the messages of several partitions by time, keeping the order within each."""
     partitions: dict[int, list[ControlMessage]] = {}
     for message in messages:
         partitions.setdefault(message.partition, []).append(message)

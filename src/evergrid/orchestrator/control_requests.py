@@ -1,4 +1,4 @@
-"""What control messages ask for, together, and the verdict on each.
+"""Combines what control messages request, and decides the verdict on each.
 
 Messages are applied in their order to the configuration. Those without a verdict are kept in memory
 only: after a restart they are read again.
@@ -46,26 +46,26 @@ class ControlRequests:
 
     @property
     def wanted(self) -> Settings:
-        """The configured start with everything that was asked for."""
+        """The configuration with all requests applied."""
         return self._wanted
 
     @property
     def asked(self) -> RequestedChanges:
-        """What is settled, for the manifest."""
+        """The decided requests, for the manifest."""
         return self._asked
 
     @property
     def cause(self) -> str:
-        """The row id of the first message that asks for what is open; empty when none does."""
+        """The row id of the first message with the open request; empty if there is none."""
         return self._open[0].row_id if self._open else ""
 
     def has_settled(self, row_id: str) -> bool:
-        """Whether a message is among those that are settled."""
+        """Whether a message has been decided."""
         partition, _, offset = row_id.partition(":")
         return int(offset) < self._asked.next.get(int(partition), 0)
 
     def take(self, messages: Sequence[ControlMessage], topic_id: str) -> None:
-        """Judge new messages; the last valid one waits, with others that ask for the same."""
+        """Decide new messages; the last valid one waits, with others that request the same."""
         if topic_id != self._topic_id:
             self._topic_id, self._next = topic_id, {}
         for message in messages:
@@ -94,13 +94,13 @@ class ControlRequests:
             self._settle_all()
 
     def preparing(self, generation: int) -> None:
-        """Say which generation is made for what is asked."""
+        """Record which generation is prepared for the request."""
         self._so_far = (Verdict.PREPARING, "", generation)
         for message in self._open:
             self._judge(message, *self._so_far)
 
     def settle(self, verdict: Verdict, reason: str, generation: int) -> None:
-        """Say what became of what is asked; what failed is not asked for any more."""
+        """Record the outcome of the request; a failed request is dropped."""
         for message in self._open:
             self._judge(message, verdict, reason, generation)
         self._open = []
@@ -114,7 +114,7 @@ class ControlRequests:
         return dict(self._rows)
 
     def written(self, row_id: str, row: Row) -> None:
-        """A verdict is on the broker."""
+        """A verdict has been written."""
         if self._rows.get(row_id) is row:
             del self._rows[row_id]
 
@@ -141,7 +141,7 @@ class ControlRequests:
 
 
 class ControlInbox:
-    """Reads what is asked for, and publishes what may be asked for and each verdict."""
+    """Reads control messages, and publishes the allowed topics and each verdict."""
 
     def __init__(
         self,
@@ -158,11 +158,11 @@ class ControlInbox:
 
     @property
     def has_read(self) -> bool:
-        """Whether what was sent before the start is known."""
+        """Whether all messages sent before the start have been read."""
         return self._reader.has_read
 
     def open(self) -> None:
-        """Take what was sent before the start."""
+        """Read the messages sent before the start."""
         self._take(self._reader.open(self.requests.asked))
 
     def update(self) -> None:
@@ -215,7 +215,7 @@ class AllowedTopics:
 
 
 def _wanted(settings: Settings, request: Request) -> Settings:
-    """What was asked of an earlier configuration may not fit this one: then this one counts."""
+    """A request may not fit a changed configuration; then the configuration is used."""
     try:
         return requested_settings(settings, request)
     except DataError:

@@ -1,4 +1,4 @@
-"""Which generations can go on, are kept, are shared or are removed. Pure functions."""
+"""Rules for which generations continue, are kept, shared or removed. Pure functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LIVE = (State.PREPARING, State.READY, State.CURRENT, State.RETIRING)
 
 
 def is_of(generation: Generation, settings: Settings) -> bool:
-    """Whether the generation is what the settings ask for."""
+    """Whether the generation was made for these settings."""
     tables = {one.name: one for one in settings.generation_tables()}
     return (
         generation.sources == settings.sources
@@ -29,7 +29,7 @@ def is_of(generation: Generation, settings: Settings) -> bool:
 
 
 def why_not(generation: Generation, found: Mapping[str, TopicInfo], checkpoints: bool) -> str:
-    """Why a generation cannot go on from its checkpoint; empty when it can.
+    """Why a generation cannot continue from its checkpoint; empty if it can.
 
     `found` are the source topics as they are now; `checkpoints` is whether its own exist.
     """
@@ -48,9 +48,10 @@ def why_not(generation: Generation, found: Mapping[str, TopicInfo], checkpoints:
 def shared_with(
     settings: Settings, source: Source, topic_id: str, others: Iterable[Generation]
 ) -> Generation | None:
-    """A generation whose raw table of this very source can be shared; the current one first.
+    """A generation whose raw table of the same source can be shared; the current one first.
 
-    What a generation used that could not go on is not shared: its checkpoint may be the reason.
+    Raw tables of a generation that could not continue are not shared: their checkpoints may be
+    the reason.
     """
     others = list(others)
     lost = {
@@ -74,18 +75,18 @@ def shared_with(
 
 
 def needed_queries(manifest: Manifest, without: int | None = None) -> set[QueryId]:
-    """The queries whose checkpoints generations need, `without` one that is to go."""
+    """The queries whose checkpoints generations need, `without` one that is removed."""
     return {query for one in _needed(manifest, without) for query in queries_of(one)}
 
 
 def needed_topics(manifest: Manifest, without: int | None = None) -> set[str]:
-    """The changelogs that generations need, `without` one that is to go."""
+    """The changelogs that generations need, `without` one that is removed."""
     needed = _needed(manifest, without)
     return {table.topic for one in needed for table in one.tables.values()}
 
 
 def _needed(manifest: Manifest, without: int | None) -> list[Generation]:
-    """What screens show is needed even when it has failed."""
+    """The current generation is needed even if it has failed."""
     return [
         one
         for number, one in manifest.generations.items()
@@ -94,7 +95,7 @@ def _needed(manifest: Manifest, without: int | None) -> list[Generation]:
 
 
 def kept_for(manifest: Manifest, settings: Settings) -> list[Generation]:
-    """Replaced generations that are just what is asked for, the newest first."""
+    """Replaced generations with the wanted settings, the newest first."""
     kept = [
         one
         for one in manifest.generations.values()
@@ -104,8 +105,8 @@ def kept_for(manifest: Manifest, settings: Settings) -> list[Generation]:
 
 
 def interrupted(manifest: Manifest) -> tuple[list[Generation], list[Generation]]:
-    """What a killed pipeline left: incomplete generations, and complete ones that were never
-    shown or not shown again."""
+    """Generations that a killed pipeline left: incomplete ones, and complete ones that were not
+    current."""
     others = [one for number, one in manifest.generations.items() if number != manifest.current]
     # One that is prepared again, because people go back to it, was complete before.
     again = [one for one in others if one.state is State.PREPARING and one.times.ready]
@@ -117,9 +118,9 @@ def interrupted(manifest: Manifest) -> tuple[list[Generation], list[Generation]]
 def overdue(
     manifest: Manifest, control: Control, now: int, coming: bool = False
 ) -> list[Generation]:
-    """Replaced generations whose time is over, or that are too many: the oldest first.
+    """Replaced generations beyond their grace time or number, the oldest first.
 
-    `coming` says that room for one more is needed.
+    `coming`: room for one more is needed.
     """
     kept = sorted(
         (one for one in manifest.generations.values() if one.state is State.RETIRING),
@@ -136,8 +137,8 @@ def overdue(
 
 
 def made_good(manifest: Manifest) -> list[Generation]:
-    """Failed generations whose errors need not be read any more: another became current since,
-    or many have failed after them."""
+    """Failed generations whose errors are outdated: another became current since, or many have
+    failed after them."""
     current = manifest.current_generation
     since = current.times.current if current else 0
     all_failed = failed(manifest)
@@ -157,7 +158,8 @@ def failed(manifest: Manifest) -> list[Generation]:
 
 
 def orphans(names: Iterable[str], prefix: str, manifest: Manifest, busy: int | None) -> list[str]:
-    """Changelogs of generations that do not have them: a kill came before the manifest knew.
+    """Changelogs that the manifest does not have, because the pipeline was killed before it was
+    written.
 
     `busy` is the number of a generation that is being prepared.
     """
@@ -171,7 +173,7 @@ def orphans(names: Iterable[str], prefix: str, manifest: Manifest, busy: int | N
 
 
 def changed_topic(generation: Generation, found: Mapping[str, TopicInfo]) -> str:
-    """Which source topic is not the one that the generation read; empty when all are."""
+    """The source topic that was replaced since the generation began; empty if none was."""
     for name, source in generation.sources.items():
         info = found.get(source.topic)
         if info is not None and info.topic_id != generation.topics[name].topic_id:

@@ -1,4 +1,4 @@
-"""Make a generation: its topics, the stretch of its sources, and its place in the manifest."""
+"""Creates generations: their topics, start offsets and manifest records."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from evergrid.pipeline.plan import QueryId, checkpoint_folder, queries_of
 
 
 def now() -> int:
-    """Microseconds since the epoch, as the manifest has all times."""
+    """The time in microseconds since the epoch, as in the manifest."""
     return time.time_ns() // 1000
 
 
 def make_system_topics(settings: Settings) -> dict[str, TableTopic]:
-    """The manifest's topic and those of tables that belong to no generation."""
+    """Create the manifest's topic and those of tables without generations."""
     connection, own = settings.kafka.internal, settings.internal_topics
     placed = {
         table.name: TableTopic(table, system_topic(own.prefix, table.name), own.partitions)
@@ -61,9 +61,9 @@ def begin(
     cause: str,
     others: Iterable[Generation],
 ) -> Generation:
-    """A generation that reads the sources as they are now, with empty checkpoints and changelogs.
+    """Begin a generation that reads the present sources, with empty checkpoints and changelogs.
 
-    Raw tables that one of `others` has of the very same source are shared with it.
+    Raw tables of the same source are shared with `others`.
     """
     created = now()
     known = [one for one in others if has_raw_checkpoints(settings, one)]
@@ -100,13 +100,13 @@ def begin(
 
 
 def has_raw_checkpoints(settings: Settings, generation: Generation) -> bool:
-    """Whether the queries of its raw tables can go on."""
+    """Whether the queries of its raw tables have their checkpoints."""
     raws = [query for query in queries_of(generation) if not query.is_join]
     return all(_has_begun(settings, generation, query) for query in raws)
 
 
 def has_checkpoints(settings: Settings, generation: Generation) -> bool:
-    """Whether all its queries can go on."""
+    """Whether all its queries have their checkpoints."""
     return all(_has_begun(settings, generation, query) for query in queries_of(generation))
 
 
@@ -130,12 +130,12 @@ def _make(settings: Settings, generation: Generation, shared: Iterable[str]) -> 
 
 
 def begin_again(generation: Generation, cause: str) -> Generation:
-    """One that was replaced, on its way back."""
+    """Begin a replaced generation again."""
     return msgspec.structs.replace(generation, state=State.PREPARING, error="", cause=cause)
 
 
 def ready(settings: Settings, generation: Generation) -> Generation:
-    """The generation with the ends of its changelogs: who has read up to there has it all."""
+    """The generation as ready, with the ends of its changelogs."""
     connection = settings.kafka.internal
     tables = {
         name: msgspec.structs.replace(
@@ -161,7 +161,7 @@ def current(generation: Generation) -> Generation:
 
 
 def refused(settings: Settings, number: int, error: str, cause: str) -> Generation:
-    """One that could not even begin, for the record."""
+    """The record of a generation that could not begin."""
     at = now()
     return Generation(
         number=number,

@@ -28,8 +28,8 @@ class KafkaRetry:
         self._say = say
 
     def ask(self, question: Callable[[], _Answer]) -> _Answer:
-        """The answer. LinkError when there is none for minutes; at once for a missing topic or
-        right, which waiting does not mend."""
+        """Return the answer. LinkError after minutes without one, or at once if a topic or a
+        permission is missing."""
         began = time.monotonic()
         told = ""
         while True:

@@ -157,7 +157,7 @@ class Orchestrator:
                 self._reason = "the configuration has other sources, joins or retention"
 
     def _why_not(self, generation: Generation) -> str:
-        """Why a generation cannot go on from its checkpoint; empty when it can."""
+        """Why a generation cannot continue from its checkpoint; empty if it can."""
         names = [source.topic for source in generation.sources.values()]
         found = topics.describe(self._settings.kafka.source, names)
         return generation_rules.why_not(
