@@ -66,7 +66,7 @@ def make_key() -> RSAPrivateKey:
 
 
 class CertificateAuthority:
-    """Issues certificates; whoever is to trust them needs `pem`."""
+    """Issues certificates; clients that trust them need `pem`."""
 
     def __init__(self, name: str = "Evergrid demo authority") -> None:
         self._name = name

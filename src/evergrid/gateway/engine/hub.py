@@ -331,12 +331,7 @@ class Hub:
     def _detach(self, subscriber: SubscriberId, now: float) -> SharedView:
         subscription = self._subscriptions[subscriber]
         view = self._views[ViewKey.of(subscription.query)]
-        window = view.windows[subscription.query.columns, subscription.window]
-        del window.subscribers[subscriber]
-        if not window.subscribers:
-            window.idle_since = now
-        if not any(one.subscribers for one in view.windows.values()):
-            view.idle_since = now
+        view.unsubscribe(subscriber, (subscription.query.columns, subscription.window), now)
         return view
 
     def _publish(self, view: SharedView, moment: PublicationTime) -> None:
@@ -357,9 +352,7 @@ class Hub:
 
     def _drop_idle(self, key: ViewKey, view: SharedView, now: float) -> None:
         limit = now - self._limits.linger_seconds
-        for window_key, window in list(view.windows.items()):
-            if window.idle_since is not None and window.idle_since <= limit:
-                del view.windows[window_key]
+        view.drop_idle_windows(limit)
         if view.idle_since is not None and view.idle_since <= limit and not view.windows:
             self._views.pop(key, None)
             self._drop_unknown(key.table)

@@ -80,6 +80,21 @@ class SharedView:
         """The subscribers of all its windows."""
         return [one for window in self.windows.values() for one in window.subscribers]
 
+    def unsubscribe(self, subscriber: SubscriberId, key: WindowKey, now: float) -> None:
+        """End a subscription to one of its windows, and note when that or all became idle."""
+        window = self.windows[key]
+        del window.subscribers[subscriber]
+        if not window.subscribers:
+            window.idle_since = now
+        if not any(one.subscribers for one in self.windows.values()):
+            self.idle_since = now
+
+    def drop_idle_windows(self, limit: float) -> None:
+        """Drop the windows that nobody has looked at since `limit`."""
+        for key, window in list(self.windows.items()):
+            if window.idle_since is not None and window.idle_since <= limit:
+                del self.windows[key]
+
     def shows(self, store: TableStore) -> bool:
         return self._shown is not None and self._shown.store is store
 
