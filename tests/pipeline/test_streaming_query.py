@@ -41,7 +41,10 @@ class Ended:
         ([0], "live"),
         ([1_000], "live"),
         ([1_001, 0], "batch live"),
-        ([10_000, 4_000, 900], "batch batch live"),
+        # After micro-batches, real-time mode takes more at once than at the start.
+        ([10_000, 4_000], "batch live"),
+        ([1_000_000, 20_000], "batch live"),
+        ([1_000_000, 20_001, 900], "batch batch live"),
         # Starting Spark's query took so long that more messages came than there were.
         ([20_000, 40_000, 500], "batch batch live"),
         # Messages come as fast as a start takes: real-time mode must do the rest.

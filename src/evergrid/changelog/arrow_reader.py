@@ -11,7 +11,7 @@ import pyarrow.json
 
 from evergrid.changelog.codec import decode
 from evergrid.model.errors import BrokenPromise
-from evergrid.model.field_types import ColumnKind, FieldType
+from evergrid.model.field_types import ColumnKind
 from evergrid.model.table import Table
 
 # The types in the JSON: times are microseconds, decimals are text.
@@ -29,7 +29,11 @@ class RowReader:
     """Reads the rows of one table; values that do not fit its schema are left out."""
 
     def __init__(self, table: Table) -> None:
-        self._columns = table.columns
+        self._decimals = {
+            index: pa.decimal128(column.type.precision, column.type.scale)
+            for index, column in enumerate(table.columns)
+            if column.type.kind is ColumnKind.DECIMAL
+        }
         self._needed = {*table.row_id, *table.order}
         schema = pa.schema([(c.name, _JSON_TYPES[c.type.kind]) for c in table.columns])
         self._parsing = pyarrow.json.ParseOptions(
@@ -65,14 +69,13 @@ class RowReader:
         if lines.count(b"}\n{") != max(len(values), 1) - 1 or not _is_braced(lines):
             raise pa.ArrowInvalid("a value is not one JSON object")
         options = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
-        read = pyarrow.json.read_json(pa.BufferReader(lines), options, self._parsing)
-        if len(read) != max(len(values), 1):
+        reader = pyarrow.json.open_json(pa.BufferReader(lines), options, self._parsing)
+        batch = reader.read_next_batch()
+        if len(batch) != max(len(values), 1):
             raise pa.ArrowInvalid("a value is not one JSON object")
-        arrays = [
-            _typed(read.column(column.name).combine_chunks(), column.type)
-            for column in self._columns
-        ]
-        batch = pa.RecordBatch.from_arrays(arrays, [column.name for column in self._columns])
+        for index, type_ in self._decimals.items():
+            decimals = batch.column(index).cast(type_)
+            batch = batch.set_column(index, batch.schema.names[index], decimals)
         if not values:
             return batch.slice(0, 0)
         self._check(batch)
@@ -96,8 +99,3 @@ def _is_braced(lines: bytes) -> bool:
 def _any_infinite(numbers: pa.Array) -> bool:
     return bool(pc.any(pc.invert(pc.is_finite(numbers))).as_py())
 
-
-def _typed(array: pa.Array, field: FieldType) -> pa.Array:
-    if field.kind is ColumnKind.DECIMAL:
-        return array.cast(pa.decimal128(field.precision, field.scale))
-    return array

@@ -14,6 +14,10 @@ Offsets = Mapping[int, int]
 
 GROUP = "evergrid"  # the prefix of all consumer groups of Evergrid
 
+# After each poll Spark asks for the partition's first and last offset and seeks back, by which the
+# consumer drops what it had fetched beyond that poll. So a poll takes all that one fetch brings.
+_FETCHING = {"kafka.max.poll.records": "100000"}
+
 _MESSAGE = ("topic", "partition", "offset", "timestamp", "value")
 
 
@@ -40,7 +44,7 @@ def message_stream(
     """
     reader = (
         spark.readStream.format("kafka")
-        .options(**kafka_options(connection))
+        .options(**{**_FETCHING, **kafka_options(connection)})
         .option("subscribe", ",".join(starts))
         .option("startingOffsets", _offsets_json(starts))
         .option("failOnDataLoss", "true")

@@ -17,7 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from evergrid.kafka.topics import Place, TopicWatch
 from evergrid.model.errors import DataError
 from evergrid.pipeline.checkpoint import positions
-from evergrid.pipeline.consumer_positions import ConsumerPositions
+from evergrid.pipeline.consumer_positions import consumer_leads
 from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.query_failures import Failure, failure_of, told_plainly
 from evergrid.pipeline.query_positions import Places, Positions
@@ -28,6 +28,9 @@ _starts = itertools.count(1)
 # More than so many messages are read in micro-batches, which cost less for each and write a row
 # that several messages change once. Real-time mode takes so many in less than a second.
 _MOST_LIVE = 1_000
+# After micro-batches more may be left, of which real-time mode takes so many in a second or two:
+# further micro-batches would take longer to start.
+_MOST_LEFT_LIVE = 20_000
 # Starting a query takes seconds, in which more messages come. When twice so large a share of what
 # was waiting waits again after micro-batches, more of them would not make it less.
 _MOST_LEFT = 0.5
@@ -51,7 +54,7 @@ class Query:
         self._plan = plan
         self._watch = watch
         self._query: StreamingQuery | None = None
-        self._consumers = ConsumerPositions(plan.spark) if is_local(plan.settings) else None
+        self._has_local_consumers = is_local(plan.settings)
         self._group = ""
         self._started = time.monotonic()
         self._waiting = 0  # messages, when micro-batches were started last
@@ -76,7 +79,7 @@ class Query:
     @property
     def is_observed(self) -> bool:
         """Whether its positions are known: on a cluster only joins report them."""
-        return self.id.is_join or self._consumers is not None
+        return self.id.is_join or self._has_local_consumers
 
     def start(self) -> None:
         """Start or restart it on its checkpoint; DataError if that is damaged."""
@@ -98,8 +101,8 @@ class Query:
 
     def look(self, first: Places) -> None:
         """Read the consumers' positions; `first` are the oldest offsets of the topics."""
-        if self._consumers is not None and self._group:
-            leads = self._consumers.of(self._group, self.topics)
+        if self._has_local_consumers and self._group:
+            leads = consumer_leads(self._plan.spark, self._group, self.topics)
             self.read.consumed(self._group, leads, first)
         elif self.phase is Phase.CATCHING_UP:
             self.read.reach(self._committed())
@@ -131,7 +134,7 @@ class Query:
         self.read.begin(committed)
         before, self._waiting = self._waiting, own.left(edges.end)
         self._rounds_in_vain += 0 < before * _MOST_LEFT < self._waiting
-        has_caught_up = self._waiting <= _MOST_LIVE
+        has_caught_up = self._waiting <= (_MOST_LEFT_LIVE if before else _MOST_LIVE)
         self._begin(committed, live=has_caught_up or self._rounds_in_vain > _MOST_ROUNDS_IN_VAIN)
 
     def _pass_over(self, gone: Sequence[Place]) -> None:
