@@ -1,15 +1,17 @@
 """Checks the tree for text that must not be in it, and prints file and line of each.
 
 A lock file that names a registry bypasses the mirror that someone must use; a path into a home
-directory works for one person. Names in the code use the words of the field, not metaphors.
+directory works for one person. Names in the code use the words of the field, not metaphors. Files
+and functions stay short, and no two modules have the same name.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,6 +76,9 @@ METAPHORS = frozenset(
         "workshop",
     ]
 )
+LONGEST_FILE, LONGEST_FUNCTION = 400, 60  # lines
+
+_MODULE = re.compile(r"src/.*\.py")
 _CODE = re.compile(r"(?:src|web)/.*\.(?:py|ts|css|html|java)")
 _BUILT = ("src/evergrid/gateway/web/", "web/build/")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -86,6 +91,8 @@ def problems(path: str, text: str) -> Iterator[str]:
     is_code = _CODE.fullmatch(path) is not None and not path.startswith(_BUILT)
     if is_code and (word := metaphor(Path(path).name.split(".")[0])):
         yield f"{path}: the file's name has the word {word}"
+    if _MODULE.fullmatch(path):
+        yield from too_long(path, text)
     for number, line in enumerate(text.splitlines(), start=1):
         for what, pattern in FORBIDDEN.items():
             if match := pattern.search(line):
@@ -93,6 +100,28 @@ def problems(path: str, text: str) -> Iterator[str]:
         for name in names(line) if is_code else ():
             if word := metaphor(name):
                 yield f"{path}:{number}: the name {name} has the word {word}"
+
+
+def too_long(path: str, text: str) -> Iterator[str]:
+    """One sentence for a module that is too long, and for each function that is."""
+    if (lines := text.count("\n")) > LONGEST_FILE:
+        yield f"{path}: {lines} lines, more than {LONGEST_FILE}"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > LONGEST_FUNCTION:
+                what = f"{node.name} has {lines} lines, more than {LONGEST_FUNCTION}"
+                yield f"{path}:{node.lineno}: {what}"
+
+
+def same_names(paths: Iterable[str]) -> Iterator[str]:
+    """One sentence for each module that has the name of another one."""
+    first: dict[str, str] = {}
+    for path in filter(_MODULE.fullmatch, paths):
+        name = Path(path).name
+        other = first.setdefault(name, path)
+        if other != path and not name.startswith("__"):
+            yield f"{path}: has the name of {other}"
 
 
 def metaphor(name: str) -> str:
@@ -122,7 +151,7 @@ def main() -> int:
     except (OSError, subprocess.CalledProcessError):
         print("check_tree: not a git checkout, so there is nothing to check")
         return 0
-    found: list[str] = []
+    found = list(same_names(names))
     for name in names:
         path = ROOT / name
         if path.is_file():
