@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.config import load
-from evergrid.config.settings import Settings
+from evergrid.config.settings import Connection, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec
@@ -29,6 +30,7 @@ ROUNDS = 10
 MESSAGES = 400  # of each source in a round
 KEPT_ROWS = 40
 MEGABYTE = 1 << 20
+CLOCK_SLACK_SECONDS = 11  # the engine bears clocks that differ by ten
 
 
 @pytest.fixture(scope="module")
@@ -41,47 +43,90 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 def test_ten_times_what_retention_keeps_leaves_no_more_state(
     spark: SparkSession, settings: Settings, tmp_path: Path, kind: JoinType
 ) -> None:
-    connection = settings.kafka.internal
-    names = {side: f"{side}-{kind.value}" for side in ("users", "accounts", "ticks", "out")}
-    specs = [NewTopicSpec(name, 1, 1, {"retention.ms": "-1"}) for name in names.values()]
-    topics.create(connection, specs)
-    sources = {
-        name: msgspec.structs.replace(source, topic=names[name])
-        for name, source in settings.sources.items()
-    }
-    join = msgspec.structs.replace(settings.joins["final"], type=kind)
-    joining = Joining(
-        query="g1.join-final",
-        join=join,
-        sources=sources,
-        retention=Retention(rows=KEPT_ROWS),
-        limits=settings.limits,
-        reducers=settings.spark.shuffle_partitions,
-        live=False,
-    )
-    starts = {names["users"]: {0: 0}, names["accounts"]: {0: 0}}
-    sizes = []
-    for number in range(ROUNDS):
-        send(settings, names, number)
-        messages = message_stream(spark, connection, starts, "state", None)
-        ticks = tick_stream(spark, connection, names["ticks"], "state")
-        changes = joining.changes(messages, ticks, names["out"], names["ticks"])
-        sink = ChangelogSink(connection, MEGABYTE)
-        query = sink.catch_up(changes, f"state-{kind.value}-{number}", tmp_path / "checkpoint")
-        assert query.awaitTermination(300)
-        sizes.append(entries(spark, tmp_path / "checkpoint"))
+    run = Rounds(spark, settings, tmp_path / "checkpoint", kind, Retention(rows=KEPT_ROWS))
+    sizes = [run.next(START_MS + 1000 * MESSAGES * number, 1000) for number in range(ROUNDS)]
     print(f"{kind.value}: {sizes} entries after each {2 * MESSAGES} messages")
     assert sizes[-1] <= 1.3 * max(sizes[:3])
     assert sizes[-1] < 2 * MESSAGES
-    made = topics.offsets(connection, names["out"], TopicEnd.LATEST)[0]
-    assert made >= KEPT_ROWS
+    assert run.changes() >= KEPT_ROWS
 
 
-def send(settings: Settings, names: dict[str, str], number: int) -> None:
-    """A round of messages later than all before, in order, on keys that come again."""
-    sender = Sender(settings.kafka.internal)
+def test_an_inner_join_keeps_no_message_for_longer_than_twice_the_age(
+    spark: SparkSession, settings: Settings, tmp_path: Path
+) -> None:
+    retention = Retention(age_seconds=1)
+    run = Rounds(spark, settings, tmp_path / "checkpoint", JoinType.INNER, retention)
+    sizes = [run.next(now_ms(), 0) for _ in range(3)]
+    expired = time.monotonic() + 2 * 1 + CLOCK_SLACK_SECONDS
+    while time.monotonic() < expired:
+        time.sleep(0.1)
+    sizes.append(run.next(now_ms(), 0))
+    print(f"{sizes} entries after each {2 * MESSAGES} messages")
+    assert run.changes() >= MESSAGES
+    assert sizes[-1] <= 2 * MESSAGES
+
+
+class Rounds:
+    """A join that reads further messages in each round, in micro-batches on one checkpoint."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        checkpoint: Path,
+        kind: JoinType,
+        retention: Retention,
+    ) -> None:
+        self._spark = spark
+        self._connection = settings.kafka.internal
+        self._checkpoint = checkpoint
+        self._names = {
+            side: f"{side}-{kind.value}" for side in ("users", "accounts", "ticks", "out")
+        }
+        specs = [NewTopicSpec(name, 1, 1, {"retention.ms": "-1"}) for name in self._names.values()]
+        topics.create(self._connection, specs)
+        self._joining = Joining(
+            query="g1.join-final",
+            join=msgspec.structs.replace(settings.joins["final"], type=kind),
+            sources={
+                name: msgspec.structs.replace(source, topic=self._names[name])
+                for name, source in settings.sources.items()
+            },
+            retention=retention,
+            limits=settings.limits,
+            reducers=settings.spark.shuffle_partitions,
+            live=False,
+        )
+        self._number = 0
+
+    def next(self, start_ms: int, step_ms: int) -> int:
+        """Send and join messages from this time on; returns how many the state then has."""
+        names, self._number = self._names, self._number + 1
+        send(self._connection, names, self._number, start_ms, step_ms)
+        starts = {names["users"]: {0: 0}, names["accounts"]: {0: 0}}
+        messages = message_stream(self._spark, self._connection, starts, "state", None)
+        ticks = tick_stream(self._spark, self._connection, names["ticks"], "state")
+        changes = self._joining.changes(messages, ticks, names["out"], names["ticks"])
+        sink = ChangelogSink(self._connection, MEGABYTE)
+        name = f"{names['out']}-{self._number}"
+        assert sink.catch_up(changes, name, self._checkpoint).awaitTermination(300)
+        return entries(self._spark, self._checkpoint)
+
+    def changes(self) -> int:
+        return topics.offsets(self._connection, self._names["out"], TopicEnd.LATEST)[0]
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def send(
+    connection: Connection, names: dict[str, str], number: int, start_ms: int, step_ms: int
+) -> None:
+    """A round of messages, in order, on keys that come again."""
+    sender = Sender(connection)
     for index in range(MESSAGES):
-        at = START_MS + 1000 * (number * MESSAGES + index)
+        at = start_ms + step_ms * index
         key = f"u{index % KEYS}"
         user = {"userId": key, "name": f"name {number}", "age": index}
         account = {"userId": key, "accountType": f"{number}", "balance": index}
