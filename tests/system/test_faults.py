@@ -9,13 +9,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]  # public
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.changelog.writer import ManifestWriter, RecordWriter
 from evergrid.kafka import clients, topics
 from evergrid.kafka.topics import NewTopicSpec
+from evergrid.model.generation import ENGINE
 from evergrid.model.source import TopicEnd
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
@@ -108,7 +111,7 @@ def more_partitions(world: Installation, topic: str, count: int) -> None:
     )
 
 
-def test_a_topic_made_anew_and_input_that_vanished_mean_a_new_generation(
+def test_another_topic_lost_input_and_an_old_state_mean_a_new_generation(
     make_world: MakeWorld,
 ) -> None:
     world = make_world(config("anew"))
@@ -128,12 +131,26 @@ def test_a_topic_made_anew_and_input_that_vanished_mean_a_new_generation(
         assert "lost its input" in process.said()
         world.send(messages.some())
         world.wait_until_exact(JOINED)
+    made_by_an_earlier_version(world)
+    with world.start_live() as process:
+        process.wait_for_words("Generation 4 is live", PATIENCE)
+        assert "was made by an earlier version of Evergrid" in process.said()
+        world.send(messages.some())
+        world.wait_until_exact(JOINED)
 
 
 def made_anew(world: Installation, topic: str) -> None:
     topics.delete(world.connection, [topic])
     topics.create(world.connection, [NewTopicSpec(topic, 2, 1, {"retention.ms": "-1"})])
     world.messages = [message for message in world.messages if message.topic != topic]
+
+
+def made_by_an_earlier_version(world: Installation) -> None:
+    """The manifest says of the current generation what one of the version before would say."""
+    current = world.manifest().current_generation
+    assert current is not None
+    before = msgspec.structs.replace(current, engine=ENGINE - 1)
+    ManifestWriter(RecordWriter(world.connection), world.prefix).generation(before)
 
 
 def vanished(world: Installation, sends: list[Send], topic: str) -> None:
