@@ -17,7 +17,7 @@ from evergrid.testing.installation import SHORT_LIVED
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    data_dir: Path = tmp_path_factory.mktemp("spark")
+    data_dir: Path = tmp_path_factory.mktemp("with a space")
     settings = load(None, {})
     spark = msgspec.structs.replace(settings.spark, settings=SHORT_LIVED)
     settings = msgspec.structs.replace(settings, data_dir=data_dir, spark=spark)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -59,3 +60,12 @@ def test_settings_that_are_secret_to_us_are_so_to_spark(name: str, hidden: bool)
 @pytest.mark.parametrize("value", ["monkeys", "users_by_key", "/opt/keys/a.jar:/opt/b.jar"])
 def test_values_are_shown_in_which_a_key_is_a_word_like_others(value: str) -> None:
     assert not re.search(session._hidden({})["spark.redaction.regex"], value)
+
+
+def test_java_leaves_its_files_in_the_data_directory(spark: SparkSession) -> None:
+    """Whatever a killed Spark leaves behind is removed at the next start."""
+    java = spark._jvm
+    assert java is not None
+    folder = Path(java.java.lang.System.getProperty("java.io.tmpdir"))
+    assert folder == Path(spark.conf.get("spark.local.dir"))
+    assert (folder.parent / "log" / "spark-log4j2.properties").is_file()

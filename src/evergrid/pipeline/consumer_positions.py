@@ -15,9 +15,7 @@ from evergrid.kafka.topics import Place
 from evergrid.pipeline.query_failures import told_plainly
 
 
-def consumer_leads(
-    spark: SparkSession, group: str, topics: Collection[str]
-) -> Mapping[Place, int]:
+def consumer_leads(spark: SparkSession, group: str, topics: Collection[str]) -> Mapping[Place, int]:
     """Messages between a topic's start and its consumer, for groups with this prefix.
 
     The value is that of the consumer's last fetch, which may be long ago.

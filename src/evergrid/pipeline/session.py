@@ -97,8 +97,10 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
         "spark.sql.shuffle.partitions": str(settings.spark.shuffle_partitions),
         "spark.driver.memory": settings.spark.driver_memory,
         _CLASS_PATH: _class_path(jars, settings.spark.settings),
+        # Java leaves unpacked libraries in its folder when it is killed; ours is emptied above.
         # Netty looks at samples of its buffers for leaks, which the shuffle has many of.
-        _JAVA_OPTIONS: f"-Dlog4j2.configurationFile={_log_settings(logs)} "
+        _JAVA_OPTIONS: f'"-Dlog4j2.configurationFile={_log_settings(logs)}" '
+        f'"-Djava.io.tmpdir={scratch}" '
         "-Dio.netty.leakDetection.level=disabled " + settings.spark.settings.get(_JAVA_OPTIONS, ""),
         "spark.local.dir": str(scratch),
     }
