@@ -67,5 +67,5 @@ def test_java_leaves_its_files_in_the_data_directory(spark: SparkSession) -> Non
     java = spark._jvm
     assert java is not None
     folder = Path(java.java.lang.System.getProperty("java.io.tmpdir"))
-    assert folder == Path(spark.conf.get("spark.local.dir"))
+    assert folder == Path(str(spark.conf.get("spark.local.dir")))
     assert (folder.parent / "log" / "spark-log4j2.properties").is_file()
