@@ -14,8 +14,8 @@ Offsets = Mapping[int, int]
 
 GROUP = "evergrid"  # the prefix of all consumer groups of Evergrid
 
-# After each poll Spark asks Kafka for the partition's first and last offset, so a poll takes all
-# that one fetch brings.
+# In micro-batches Spark asks Kafka for the partition's first and last offset after each poll, so a
+# poll takes all that one fetch brings.
 _FETCHING = {"kafka.max.poll.records": "100000"}
 
 _MESSAGE = ("topic", "partition", "offset", "timestamp", "value")
