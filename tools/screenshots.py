@@ -1,6 +1,7 @@
 """Take the pictures of the web page that the documentation shows, light and dark.
 
-`make screenshots` takes all, `make screenshots ARGS="table status"` those of these names. They
+`make screenshots` takes all, `make screenshots ARGS="table status"` those of these names; `swap` is
+the animation of the README. They
 come from a real Chromium and a real gateway with the demo's rows, at one and the same moment of a
 story that never changes: a picture differs from the one before if the page does, and hardly else.
 """
@@ -11,12 +12,14 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from tools.animation import Frame, animated
 from tools.bank import SECONDS, Bank, open_bank
 
 from evergrid.gateway.http.assets import FOLDER, load
@@ -27,6 +30,8 @@ from evergrid.testing.chromium import chromium, flags, is_root
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "images" / "web"
 LARGEST_BYTES = 250_000
+LARGEST_ANIMATION_BYTES = 1_500_000
+FRAMES_BEFORE, FRAME_MILLISECONDS, LAST_MILLISECONDS = 8, 700, 4_000
 THEMES = ("light", "dark")
 LIGHT = THEMES[:1]
 PATIENCE_MILLISECONDS = 60_000.0
@@ -52,6 +57,7 @@ class Screen(msgspec.Struct, frozen=True):
 
 
 DESK = Screen(1280, 800)
+SMALL = Screen(960, 480)  # of a picture that is many
 CONTROL = Screen(1280, 1130)
 PHONE = Screen(390, 844, scale=2, touched=True)
 
@@ -258,11 +264,31 @@ SHOTS = {
 }
 
 
+SWAP = "swap"
+
+
+def swap(page: Page, bank: Bank) -> list[Frame]:
+    """Rows come, then the table is one of another pipeline, in the same window."""
+    rows_are_there(page, bank)
+    settle(page)
+    frames = []
+    for _ in range(FRAMES_BEFORE):
+        bank.pass_second()
+        page.clock.set_fixed_time(bank.now)
+        page.wait_for_timeout(MOMENT_MILLISECONDS)
+        frames.append(Frame(page.screenshot(), FRAME_MILLISECONDS))
+    bank.lose_email()
+    expect(page.get_by_role("columnheader", name="country")).to_be_visible()
+    rows_are_there(page, bank)
+    return [*frames, Frame(settle(page), LAST_MILLISECONDS)]
+
+
 def main() -> int:
+    known = [*SHOTS, SWAP]
     parser = argparse.ArgumentParser(description="Take the pictures of the web page.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SHOTS)}; all")
-    names = parser.parse_args().names or list(SHOTS)
-    if unknown := [name for name in names if name not in SHOTS]:
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; all")
+    names = parser.parse_args().names or known
+    if unknown := [name for name in names if name not in known]:
         parser.error(f"no picture is called {', '.join(unknown)}")
     if not load(FOLDER).page:
         sys.exit("There is no page to take pictures of. Build it: make web")
@@ -276,14 +302,32 @@ def main() -> int:
             ignore_default_args=["--hide-scrollbars"],  # people see them
         )
         for name in names:
-            for theme in SHOTS[name].themes:
-                print(_take(browser, name, theme), flush=True)
+            for theme in SHOTS[name].themes if name in SHOTS else LIGHT:
+                take = _take if name in SHOTS else _film
+                print(take(browser, name, theme), flush=True)
         browser.close()
     return 0
 
 
 def _take(browser: Browser, name: str, theme: str) -> str:
-    shot, picture = SHOTS[name], PICTURES / f"{name}-{theme}.png"
+    shot = SHOTS[name]
+    second = SECONDS - MINUTE if shot.paused else SECONDS - 1
+    with _opened(browser, shot, theme, second) as (page, bank):
+        shot.act(page, bank)
+        picture = page.screenshot() if shot.fleeting else settle(page)
+    return _kept(f"{name}-{theme}.png", picture, LARGEST_BYTES)
+
+
+def _film(browser: Browser, name: str, theme: str) -> str:
+    shot = Shot("/tables/final_ui?follow=1", screen=SMALL)
+    with _opened(browser, shot, theme, SECONDS - FRAMES_BEFORE - 1) as (page, bank):
+        frames = swap(page, bank)
+    return _kept(f"{name}.png", animated(frames), LARGEST_ANIMATION_BYTES)
+
+
+@contextmanager
+def _opened(browser: Browser, shot: Shot, theme: str, second: int) -> Iterator[tuple[Page, Bank]]:
+    """The page as it is for this picture, at this second of the story."""
     context = browser.new_context(
         viewport={"width": shot.screen.width, "height": shot.screen.height},
         device_scale_factor=shot.screen.scale,
@@ -295,7 +339,6 @@ def _take(browser: Browser, name: str, theme: str) -> str:
     )
     context.set_default_timeout(PATIENCE_MILLISECONDS)
     context.add_init_script(CERTAIN)
-    second = SECONDS - MINUTE if shot.paused else SECONDS - 1
     with tempfile.TemporaryDirectory() as folder, open_bank(Path(folder), second) as bank:
         page = context.new_page()
         if shot.paused:
@@ -305,13 +348,16 @@ def _take(browser: Browser, name: str, theme: str) -> str:
             page.clock.set_fixed_time(bank.now)
         key = f"#key={bank.key}" if shot.logged_in else ""
         page.goto(f"{bank.gateway.address}{shot.path}{key}")
-        shot.act(page, bank)
-        picture.write_bytes(page.screenshot() if shot.fleeting else settle(page))
+        yield page, bank
         context.close()
-    size = picture.stat().st_size
-    if size > LARGEST_BYTES:
-        sys.exit(f"{picture.name} has {size:,} bytes; {LARGEST_BYTES:,} are enough for anyone")
-    return f"{picture.relative_to(ROOT)}: {size // 1000} KB"
+
+
+def _kept(name: str, picture: bytes, largest: int) -> str:
+    if len(picture) > largest:
+        sys.exit(f"{name} has {len(picture):,} bytes; {largest:,} are enough for anyone")
+    file = PICTURES / name
+    file.write_bytes(picture)
+    return f"{file.relative_to(ROOT)}: {len(picture) // 1000} KB"
 
 
 if __name__ == "__main__":
