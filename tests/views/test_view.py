@@ -14,8 +14,8 @@ from evergrid.views.view_query import Query
 from tests.store import making
 
 SEED = 20_261_116
-SEQUENCES = 800
-REAL_SIZES = 100
+SEQUENCES = 300
+REAL_SIZES = 50
 SOAK = 50_000
 
 
