@@ -81,18 +81,14 @@ class Connection(HidesSecrets, frozen=True):
     def of(cls, name: str, template: ConnectionTemplate) -> Connection:
         """The connection with its secrets in place; ConfigError when one is not there."""
         secrets: set[str] = set()
-
-        def reveal(text: str, key: str = "") -> str:
-            found = template.reader.reveal(text, key)
-            secrets.update(found.secrets)
-            return found.text
+        reveal = template.reader.reveal
 
         def reveal_all(properties: Mapping[str, str]) -> dict[str, str]:
-            return {key: reveal(value, key) for key, value in properties.items()}
+            return {key: reveal(value, key, secrets) for key, value in properties.items()}
 
         return cls(
             name=name,
-            bootstrap=reveal(template.bootstrap),
+            bootstrap=reveal(template.bootstrap, found=secrets),
             properties=reveal_all(template.client.properties),
             java=reveal_all(template.client.java),
             python=reveal_all(template.client.python),

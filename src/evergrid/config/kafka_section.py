@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-import msgspec
-
-from evergrid.config import references
 from evergrid.config.connection import ClientProperties, Connection, ConnectionTemplate, Kafka
 from evergrid.config.declaration import DeclaredKeys, Group, Properties, setting, subsection
-from evergrid.config.kafka_security import SecurityKeys, read_security
+from evergrid.config.kafka_security import (
+    SecurityKeys,
+    read_security,
+    refers,
+    reveal,
+    revealed_value,
+)
 from evergrid.config.secrets import LOCATION, SecretReader
 from evergrid.config.section import Section, from_base
 from evergrid.config.value_types import BOOTSTRAP, PROPERTY
@@ -63,33 +67,18 @@ class KafkaKeys(ConnectionKeys, frozen=True):
     )
 
 
-class _Given(msgspec.Struct, frozen=True):
-    """What one section says, with its references; None, or not in `clients`, where it is silent."""
-
-    bootstrap: str | None
-    security: ClientProperties | None
-    clients: Mapping[str, Mapping[str, str]]
-
-
 def read_kafka(section: Section, secrets: SecretReader) -> Kafka:
     """The three connections; each takes from the common keys what its own section leaves out."""
-    common = _read(section, secrets)
-    return Kafka(
-        **{
-            name: _connection(section.section(name), common, secrets)
-            for name in ("source", "control", "internal")
-        }
-    )
+    defaults = {"bootstrap": _DEFAULT_BOOTSTRAP, "security": ClientProperties()}
+    common = {**defaults, **_read(section, secrets)}
+    names = Kafka.__struct_fields__
+    return Kafka(*(_connection(section.section(name), common, secrets) for name in names))
 
 
-def _connection(section: Section, common: _Given, secrets: SecretReader) -> Connection:
-    name, own = section.path[-1], _read(section, secrets)
-    security = own.security or common.security or ClientProperties()
-    template = ConnectionTemplate(
-        secrets,
-        own.bootstrap or common.bootstrap or _DEFAULT_BOOTSTRAP,
-        security.under(ClientProperties(**{**common.clients, **own.clients})),
-    )
+def _connection(section: Section, common: Mapping[str, Any], secrets: SecretReader) -> Connection:
+    name, given = section.path[-1], {**common, **_read(section, secrets)}
+    bootstrap, security = given.pop("bootstrap"), given.pop("security")
+    template = ConnectionTemplate(secrets, bootstrap, security.under(ClientProperties(**given)))
     try:
         return Connection.of(name, template)
     except ConfigError as error:
@@ -98,33 +87,20 @@ def _connection(section: Section, common: _Given, secrets: SecretReader) -> Conn
         return Connection(name, "")
 
 
-def _read(section: Section, secrets: SecretReader) -> _Given:
-    """What a reference stands for is looked at, and the reference stays where it is."""
-    return _Given(
-        bootstrap=_bootstrap(section, secrets) if "bootstrap" in section else None,
-        security=_security(section, secrets) if "security" in section else None,
-        clients={
-            kind: _properties(section, kind, secrets)
-            for kind in ClientProperties.__struct_fields__
-            if kind in section
-        },
-    )
-
-
-def _bootstrap(section: Section, secrets: SecretReader) -> str:
-    found = references.value(section, "bootstrap", BOOTSTRAP, secrets)
-    node = section.node("bootstrap")
-    return node.text if isinstance(node, ScalarNode) else found
-
-
-def _security(section: Section, secrets: SecretReader) -> ClientProperties:
-    security = section.section("security")
-    for checked in (security, security.section("extensions")):
-        for key in checked.names:
-            node = checked.node(key)
-            if isinstance(node, ScalarNode):
-                references.reveal(checked, key, node.text, secrets)
-    return read_security(security, secrets)
+def _read(section: Section, secrets: SecretReader) -> dict[str, Any]:
+    """What the section gives; what references stand for is looked at, and they stay in place."""
+    given: dict[str, Any] = {
+        kind: _properties(section, kind, secrets)
+        for kind in ClientProperties.__struct_fields__
+        if kind in section
+    }
+    if "bootstrap" in section:
+        found = revealed_value(section, "bootstrap", BOOTSTRAP, secrets)
+        node = section.node("bootstrap")
+        given["bootstrap"] = node.text if isinstance(node, ScalarNode) else found
+    if "security" in section:
+        given["security"] = read_security(section.section("security"), secrets)
+    return given
 
 
 def _properties(section: Section, kind: str, secrets: SecretReader) -> dict[str, str]:
@@ -132,9 +108,9 @@ def _properties(section: Section, kind: str, secrets: SecretReader) -> dict[str,
     below = section.section(kind)
     properties: dict[str, str] = section.field(ConnectionKeys, kind)
     for name, text in properties.items():
-        references.reveal(below, name, text, secrets)
+        reveal(below, name, text, secrets)
         is_path = name.endswith(LOCATION) and name != _LIBRARY and text not in ("", _PROBE)
-        if is_path and not references.refers(below, name):
+        if is_path and not refers(below, name):
             # In a path nothing is a reference.
             properties[name] = str(from_base(section.base, text)).replace("${", "$${")
     return properties

@@ -9,23 +9,27 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
 
-from evergrid.config import references
 from evergrid.config.connection import ClientProperties
 from evergrid.config.declaration import DeclaredKeys, Key, NamedSections, setting, subsection
 from evergrid.config.problems import quoted
 from evergrid.config.sasl import Mechanism, login
-from evergrid.config.secrets import EXTENSIONS, SecretReader, extensions
+from evergrid.config.secrets import EXTENSIONS, LOGIN, SecretReader, listed, outside_references
 from evergrid.config.section import Section, from_base
 from evergrid.config.value_types import (
     BOOLEAN,
     FILE,
     PROPERTY_VALUE,
     TEXT_VALUE,
+    Value,
     choice,
-    text_value,
 )
+from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.errors import ConfigError
+
+T = TypeVar("T")
 
 _PEM = "-----BEGIN"
 _PATH = "Write the path itself, without ${file:} around it."
@@ -33,8 +37,8 @@ _OLD_KEYS = ("-----BEGIN RSA PRIVATE KEY", "-----BEGIN EC PRIVATE KEY")
 _USER = ("user", "password")
 _CLIENT = ("token_url", "client_id", "client_secret")
 _TOKEN = (*_CLIENT, "scope", "extensions", "token_ca")
-_MECHANISM = choice(Mechanism, lambda text: Mechanism(text.upper()))
-_TOKEN_URL = text_value(TEXT_VALUE.accepts, TEXT_VALUE.expected, TEXT_VALUE.remedy)
+_MECHANISM = replace(choice(Mechanism), read=lambda text: Mechanism(text.upper()))
+_TOKEN_URL = replace(TEXT_VALUE, verbatim=False)
 _WITH_PASSWORD = "must be given for `PLAIN` and `SCRAM`"
 _WITH_TOKEN = "must be given for `OAUTHBEARER`"
 
@@ -80,21 +84,50 @@ class SecurityKeys(DeclaredKeys, frozen=True):
     )
 
 
+def refers(section: Section, key: str) -> bool:
+    """Whether the value of `key` has a reference to a secret in it."""
+    node = section.node(key)
+    return isinstance(node, ScalarNode) and "${" in node.text
+
+
+def reveal(section: Section, key: str, text: str, secrets: SecretReader) -> str:
+    """What `text`, which belongs to `key`, stands for; a secret that is not there is reported."""
+    try:
+        return secrets.reveal(text)
+    except ConfigError as error:
+        section.report(error.what, error.remedy, key)
+        return ""
+
+
+def revealed_value(section: Section, key: str, kind: Value[T], secrets: SecretReader) -> T:
+    """As `section.value`, with the secrets in place; no error repeats what they are."""
+    node = section.node(key)
+    if not (isinstance(node, ScalarNode) and refers(section, key)):
+        return section.value(key, kind)
+    found = reveal(section, key, node.text, secrets)
+    if kind.accepts(found):
+        return kind.read(found)
+    section.report(f"what the references stand for is not {kind.expected}", kind.remedy, key)
+    return kind.stand_in
+
+
 def read_security(section: Section, secrets: SecretReader) -> ClientProperties:
     """The lines for what the section asks for; none when it is empty."""
     if not section.names:
         return ClientProperties()
-    tls = references.value(section, "tls", BOOLEAN, secrets) if "tls" in section else True
+    for checked in (section, section.section("extensions")):
+        for name in checked.names:
+            if isinstance(node := checked.node(name), ScalarNode):
+                reveal(checked, name, node.text, secrets)
+    tls = revealed_value(section, "tls", BOOLEAN, secrets) if "tls" in section else True
     mechanism = None
     if "mechanism" in section:
-        mechanism = references.value(section, "mechanism", _MECHANISM, secrets)
+        mechanism = revealed_value(section, "mechanism", _MECHANISM, secrets)
     _check(section, tls, mechanism)
-    files = _PemFiles(section, secrets)
     protocol = ("SASL_" if mechanism else "") + ("SSL" if tls else "PLAINTEXT")
-    common = ClientProperties({"security.protocol": protocol})
-    lines = common.under(_trust(files)).under(_own(section, files))
+    lines = ClientProperties({"security.protocol": protocol}).under(_tls(section, secrets))
     if mechanism is Mechanism.OAUTHBEARER:
-        return lines.under(_token(section, files))
+        return lines.under(_token(section, secrets))
     return lines.under(_login(section, mechanism)) if mechanism else lines
 
 
@@ -120,116 +153,97 @@ def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
                 section.report("is for TLS, and tls is false", "Delete one of the two.", key)
 
 
-class _PemFiles:
-    """PEM files that the section names."""
+def _pem_file(section: Section, key: str, secrets: SecretReader) -> tuple[str, str]:
+    """The file under `key`: its path as written, and a reference to what it holds."""
+    given = os.path.expanduser(section.value(key, FILE))
+    if not refers(section, key):
+        path = str(from_base(section.base, given))
+        return path, _held(section, key, path, path, secrets)
+    found = reveal(section, key, given, secrets)
+    if _PEM in found:
+        section.report("found what a file holds, expected its path", _PATH, key)
+        return given, given
+    # Relative to where the file is, and still without what its references stand for.
+    start = "" if os.path.isabs(found) else f"{section.base}/".replace("${", "$${")
+    path = os.path.normpath(section.base / found)
+    return start + given, _held(section, key, path, given, secrets)
 
-    def __init__(self, section: Section, secrets: SecretReader) -> None:
-        self._section = section
-        self._base = section.base
-        self._secrets = secrets
 
-    def read(self, key: str) -> tuple[str, str]:
-        """The file under `key`: its path as written, and a reference to what it holds."""
-        given = os.path.expanduser(self._section.value(key, FILE))
-        if not references.refers(self._section, key):
-            path = str(from_base(self._base, given))
-            return path, self._held(key, path, path)
-        found = references.reveal(self._section, key, given, self._secrets)
-        if _PEM in found:
-            self._section.report("found what a file holds, expected its path", _PATH, key)
-            return given, given
-        # Relative to where the file is, and still without what its references stand for.
-        start = "" if os.path.isabs(found) else f"{self._base}/".replace("${", "$${")
-        return start + given, self._held(key, os.path.normpath(self._base / found), given)
-
-    def _held(self, key: str, path: str, told: str) -> str:
-        """A reference to what the file holds; `told` is how its path is said while it may yet be
-        a secret that was put in the wrong place."""
-        reference = f"${{file:{path}}}"
-        try:
-            text = self._secrets.reveal(reference).text
-        except ConfigError as error:
-            self._section.report(error.what.replace(path, told), error.remedy, key)
-            return reference
-        if _PEM not in text:
-            self._section.report(f"{told} is no PEM file", "Convert it with openssl.", key)
-        elif key == "key" and any(old in text for old in _OLD_KEYS):
-            self._section.report(
-                "Java reads private keys in PKCS #8 alone", _conversion(path, text), key
-            )
+def _held(section: Section, key: str, path: str, told: str, secrets: SecretReader) -> str:
+    """A reference to what the file holds; `told` is how its path is said while it may yet be
+    a secret that was put in the wrong place."""
+    reference = f"${{file:{path}}}"
+    try:
+        text = secrets.reveal(reference)
+    except ConfigError as error:
+        section.report(error.what.replace(path, told), error.remedy, key)
         return reference
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._section
-
-
-def _conversion(path: str, text: str) -> str:
-    """The command that makes a key readable; one with a password keeps having one."""
-    plain = "" if "ENCRYPTED" in text else "-nocrypt "
-    return f"Convert it: openssl pkcs8 -topk8 {plain}-in {shlex.quote(path)} -out new.key"
-
-
-def _trust(files: _PemFiles) -> ClientProperties:
-    if "ca" not in files:
-        return ClientProperties()
-    path, held = files.read("ca")
-    return ClientProperties(java=_store(held), python={"ssl.ca.location": path})
+    if _PEM not in text:
+        section.report(f"{told} is no PEM file", "Convert it with openssl.", key)
+    elif key == "key" and any(old in text for old in _OLD_KEYS):
+        # One with a password keeps having one.
+        plain = "" if "ENCRYPTED" in text else "-nocrypt "
+        command = f"openssl pkcs8 -topk8 {plain}-in {shlex.quote(path)} -out new.key"
+        section.report("Java reads private keys in PKCS #8 alone", f"Convert it: {command}", key)
+    return reference
 
 
-def _store(held: str) -> dict[str, str]:
-    return {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": held}
-
-
-def _own(section: Section, files: _PemFiles) -> ClientProperties:
-    """The client's own certificate."""
-    if not ("certificate" in files and "key" in files):
-        return ClientProperties()
-    certificate, chain = files.read("certificate")
-    key, private = files.read("key")
-    java = {
-        "ssl.keystore.type": "PEM",
-        "ssl.keystore.certificate.chain": chain,
-        "ssl.keystore.key": private,
-    }
-    both = {"ssl.key.password": _text(section, "key_password")} if "key_password" in section else {}
-    python = {"ssl.certificate.location": certificate, "ssl.key.location": key}
+def _tls(section: Section, secrets: SecretReader) -> ClientProperties:
+    """Whom the client trusts, and its own certificate."""
+    both: dict[str, str] = {}
+    java: dict[str, str] = {}
+    python: dict[str, str] = {}
+    if "ca" in section:
+        python["ssl.ca.location"], ca = _pem_file(section, "ca", secrets)
+        java |= _trusted(ca)
+    if "certificate" in section and "key" in section:
+        python["ssl.certificate.location"], chain = _pem_file(section, "certificate", secrets)
+        python["ssl.key.location"], key = _pem_file(section, "key", secrets)
+        java["ssl.keystore.type"] = "PEM"
+        java["ssl.keystore.certificate.chain"] = chain
+        java["ssl.keystore.key"] = key
+        if "key_password" in section:
+            both["ssl.key.password"] = _text(section, "key_password")
     return ClientProperties(both, java, python)
+
+
+def _trusted(certificates: str) -> dict[str, str]:
+    return {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": certificates}
 
 
 def _login(section: Section, mechanism: Mechanism) -> ClientProperties:
     user, password = (_text(section, key) for key in _USER)
     return ClientProperties(
         {"sasl.mechanism": mechanism.value},
-        {"sasl.jaas.config": login(mechanism, {"username": user, "password": password})},
+        {LOGIN: login(mechanism, {"username": user, "password": password})},
         {"sasl.username": user, "sasl.password": password},
     )
 
 
-def _token(section: Section, files: _PemFiles) -> ClientProperties:
-    given = {key: _text(section, key) for key in (*_CLIENT, "scope") if key in section}
+def _token(section: Section, secrets: SecretReader) -> ClientProperties:
+    options: dict[str, str] = {}
+    python = {"sasl.oauthbearer.method": "oidc"}
     words = {"client_id": "clientId", "client_secret": "clientSecret", "scope": "scope"}
-    options = {words[key]: value for key, value in given.items() if key in words}
-    python = {
-        f"sasl.oauthbearer.{key.replace('_', '.')}": value
-        for key, value in given.items()
-        if key in words
-    }
-    given_extensions = section.section("extensions")
-    told = {name: given_extensions.value(name, PROPERTY_VALUE) for name in given_extensions.names}
-    options |= {f"extension_{name}": value for name, value in told.items()}
-    if told:
-        python[EXTENSIONS] = extensions(told)
-    if "token_ca" in files:
-        path, held = files.read("token_ca")
-        options |= _store(held)
-        python["https.ca.location"] = path
+    for key, option in words.items():
+        if key in section:
+            options[option] = _text(section, key)
+            python[f"sasl.oauthbearer.{key.replace('_', '.')}"] = options[option]
+    below = section.section("extensions")
+    extensions = {name: below.value(name, PROPERTY_VALUE) for name in below.names}
+    options |= {f"extension_{name}": value for name, value in extensions.items()}
+    if extensions:
+        pairs = (f"{name}={outside_references(listed, v)}" for name, v in extensions.items())
+        python[EXTENSIONS] = ",".join(pairs)
+    if "token_ca" in section:
+        python["https.ca.location"], ca = _pem_file(section, "token_ca", secrets)
+        options |= _trusted(ca)
     return ClientProperties(
         {
             "sasl.mechanism": Mechanism.OAUTHBEARER.value,
-            "sasl.oauthbearer.token.endpoint.url": given.get("token_url", ""),
+            "sasl.oauthbearer.token.endpoint.url": _text(section, "token_url"),
         },
-        {"sasl.jaas.config": login(Mechanism.OAUTHBEARER, options)},
-        {"sasl.oauthbearer.method": "oidc", **python},
+        {LOGIN: login(Mechanism.OAUTHBEARER, options)},
+        python,
     )
 
 

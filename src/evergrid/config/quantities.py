@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from evergrid.config.value_types import Value, text_value
+from evergrid.config.value_types import Value
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 NEVER = "never"
@@ -36,16 +36,15 @@ def _quantity(
     return Value(read, expected, remedy, low, write=lambda amount: _spelled(amount, units))
 
 
-def duration(low: int, high: int, example: str) -> Value[int]:
+def duration(low: int, high: int, example: str, units: Mapping[str, int] = SECONDS) -> Value[int]:
     """A time, in seconds."""
-    remedy = "Write a number and one of s, m, h, d."
-    return _quantity(SECONDS, low, high, "a time", f" such as {example}", remedy)
+    remedy = f"Write a number and one of {', '.join(units)}."
+    return _quantity(units, low, high, "a time", f" such as {example}", remedy)
 
 
 def short_duration(low: int, high: int, example: str) -> Value[int]:
     """A short time, in milliseconds."""
-    remedy = "Write a number and one of ms, s, m."
-    return _quantity(_MILLISECONDS, low, high, "a time", f" such as {example}", remedy)
+    return duration(low, high, example, _MILLISECONDS)
 
 
 def in_seconds(kind: Value[int]) -> Value[float]:
@@ -59,10 +58,10 @@ def in_seconds(kind: Value[int]) -> Value[float]:
     )
 
 
-def memory(low: int, high: int) -> Value[int]:
+def memory(low: int, high: int, units: Mapping[str, int] = _BYTES) -> Value[int]:
     """An amount of memory, in bytes."""
     remedy = "Write a number and m or g such as 512m or 2g."
-    return _quantity(_BYTES, low, high, "an amount of memory", "", remedy)
+    return _quantity(units, low, high, "an amount of memory", "", remedy)
 
 
 _SOME_AGE = duration(1, 36500 * SECONDS["d"], "30s, 15m, 12h or 7d")
@@ -75,12 +74,10 @@ AGE: Value[int | None] = Value(
 )
 
 # Spark does not start with less, and takes the text as it is.
-_MEGABYTES = _quantity(
-    {"m": 1, "g": 1024},
-    512,
-    1024 * 1024,
-    "an amount of memory",
-    "",
+_MEGABYTES = memory(512, 2**20, {"m": 1, "g": 1024})
+DRIVER_MEMORY = Value(
+    lambda text: text if _MEGABYTES.read(text) else "",
+    _MEGABYTES.expected,
     "Write a number and m or g such as 2g.",
+    "",
 )
-DRIVER_MEMORY = text_value(_MEGABYTES.accepts, _MEGABYTES.expected, _MEGABYTES.remedy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from evergrid.config.join_columns import retyped
+from evergrid.config.join_section import retyped
 from evergrid.config.settings import Settings
 from evergrid.model.control_request import Request
 from evergrid.model.errors import DataError
