@@ -67,13 +67,9 @@ class Table(msgspec.Struct, frozen=True):
 
 
 TIME_COLUMN = Column("ts", TIMESTAMP, Role.TIME)
-PARTITION_COLUMN = Column("_partition", INTEGER, Role.TRACE)
-OFFSET_COLUMN = Column("_offset", INTEGER, Role.TRACE)
-UNKNOWN_FIELDS_COLUMN = Column("_unknown_fields", INTEGER, Role.TRACE)
-
 # What tells a topic's messages apart, and what a row shows of the message that it was made from.
-_MESSAGE = (PARTITION_COLUMN.name, OFFSET_COLUMN.name)
-_KAFKA_COLUMNS = (TIME_COLUMN, PARTITION_COLUMN, OFFSET_COLUMN)
+_MESSAGE = ("_partition", "_offset")
+_KAFKA_COLUMNS = (TIME_COLUMN, *(Column(name, INTEGER, Role.TRACE) for name in _MESSAGE))
 
 
 def _trace_columns(source: str) -> tuple[Column, ...]:
@@ -87,7 +83,7 @@ def raw_table(source: Source, retention: Retention) -> Table:
     data = tuple(Column(field.name, field.type) for field in source.fields)
     return Table(
         name=source.table,
-        columns=(*data, *_KAFKA_COLUMNS, UNKNOWN_FIELDS_COLUMN),
+        columns=(*data, *_KAFKA_COLUMNS, Column("_unknown_fields", INTEGER, Role.TRACE)),
         row_id=_MESSAGE,
         order=(TIME_COLUMN.name, *_MESSAGE),
         retention=retention,
