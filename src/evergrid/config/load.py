@@ -112,6 +112,7 @@ def _defaults() -> MapNode:
 def _read(root: Section, file: Path | None, secrets: SecretReader) -> Settings:
     internal = root.field(Settings, "internal_topics")
     sources = read_sources(root.section("sources"), internal.prefix)
+    joins = read_joins(root.section("joins"), sources)
     system_tables = root.field(Settings, "system_tables")
     gateway = root.section("gateway")
     own_keys = root.field(Settings, "data_dir") / KEY_FILE
@@ -121,7 +122,7 @@ def _read(root: Section, file: Path | None, secrets: SecretReader) -> Settings:
         file=file,
         kafka=read_kafka(root.section("kafka"), secrets),
         sources={name: source for name, source in sources.items() if source},
-        joins=read_joins(root.section("joins"), sources),
+        joins=joins,
         retention=read_retention(root.section("retention"), read_table_names(root), system_tables),
         control=_read_control(root.section("control"), topics, internal.prefix),
         gateway=gateway.read(Gateway, keys=gateway.field(Gateway, "keys") or own_keys),

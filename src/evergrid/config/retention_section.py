@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from evergrid.config.declaration import DeclaredKeys, Group, NamedSections, setting, subsection
 from evergrid.config.problems import quoted, suggestion
-from evergrid.config.quantities import AGE
 from evergrid.config.section import Section
-from evergrid.config.value_types import TABLE, whole
+from evergrid.config.value_types import AGE, TABLE, whole
 from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.table import Retention
 

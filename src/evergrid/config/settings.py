@@ -13,14 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.config.connection import (
-    ClientProperties,
-    Connection,
-    ConnectionTemplate,
-    HidesSecrets,
-    Kafka,
-    shown_properties,
-)
+from evergrid.config.connection import Connection, HidesSecrets, Kafka, shown_properties
 from evergrid.config.declaration import (
     DeclaredKeys,
     Group,
@@ -30,21 +23,15 @@ from evergrid.config.declaration import (
     setting_list,
     subsection,
 )
-from evergrid.config.join_section import JoinKeys
+from evergrid.config.join_section import JoinKeys, retyped
 from evergrid.config.kafka_section import KafkaKeys
-from evergrid.config.quantities import (
-    AGE,
-    DRIVER_MEMORY,
-    duration,
-    in_seconds,
-    memory,
-    short_duration,
-)
 from evergrid.config.retention_section import RetentionKeys, SystemTables
 from evergrid.config.source_section import SourceKeys
 from evergrid.config.value_types import (
+    AGE,
     BOOLEAN,
     DIRECTORY_PATH,
+    DRIVER_MEMORY,
     FILE_PATH,
     MASTER,
     PREFIX,
@@ -52,10 +39,15 @@ from evergrid.config.value_types import (
     TOPIC,
     TOPIC_PATTERN,
     choice,
+    duration,
+    in_seconds,
+    memory,
+    short_duration,
     whole,
 )
 from evergrid.config.web_addresses import HIGHEST_PORT, HOST, LISTEN, ORIGIN
-from evergrid.model.control_request import topic_words, type_words
+from evergrid.model.control_request import Request, topic_words, type_words
+from evergrid.model.errors import DataError
 from evergrid.model.join import Join
 from evergrid.model.source import Source
 from evergrid.model.table import (
@@ -68,7 +60,7 @@ from evergrid.model.table import (
     status_table,
 )
 
-__all__ = ["ClientProperties", "Connection", "ConnectionTemplate", "Kafka", "Settings"]
+__all__ = ["Connection", "Kafka", "Settings"]
 
 _MANY = whole(1, 1_000_000)
 _OWN_KEY = "this setting has a key of its own"
@@ -304,3 +296,24 @@ class Settings(DeclaredKeys, frozen=True):
 
 
 CONFIGURATION = Group(Settings)  # every key that a configuration can have
+
+
+def requested_settings(settings: Settings, request: Request) -> Settings:
+    """`settings` with the requested changes; DataError when two sources would read one topic.
+
+    Requests for sources and joins that no longer exist are ignored.
+    """
+    sources = {
+        name: msgspec.structs.replace(source, topic=request.topics.get(name, source.topic))
+        for name, source in settings.sources.items()
+    }
+    owners: dict[str, str] = {}
+    for name, source in sources.items():
+        owner = owners.setdefault(source.topic, name)
+        if owner != name:
+            raise DataError(f"sources {owner} and {name} would both read topic {source.topic}")
+    joins = {
+        name: retyped(join, request.types.get(name, join.type), sources)
+        for name, join in settings.joins.items()
+    }
+    return msgspec.structs.replace(settings, sources=sources, joins=joins)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from evergrid.config.connection import ClientProperties, Connection, Kafka
+from evergrid.config.connection import Connection, Kafka
 from evergrid.config.declaration import (
     DeclaredKeys,
     Group,
@@ -84,7 +84,7 @@ def _connection(connection: Connection) -> dict[str, Any]:
     safe = connection.shown()
     clients = {
         kind: {name: _escaped(value) for name, value in getattr(safe, kind).items()}
-        for kind in ClientProperties.__struct_fields__
+        for kind in ("properties", "java", "python")
     }
     return {"bootstrap": _escaped(safe.bootstrap), **clients}
 
