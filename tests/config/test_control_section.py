@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from evergrid.config import ConfigProblems, Settings, load
-from evergrid.config.requested_settings import requested_settings
-from evergrid.config.settings import Control
+from evergrid.config.settings import Control, requested_settings
 from evergrid.model.control_request import Request
 from evergrid.model.errors import DataError
 from evergrid.model.join import JoinType

@@ -54,6 +54,12 @@ CASES: dict[str, tuple[str, str, str]] = {
         "28: joins.final.left_key: found 'score', a float, whose values are not exact enough "
         "to be equal. Make the field decimal or text.",
     ),
+    "source's key with a tag, which joins would look up": (
+        "    key: userId\n    fields",
+        "    key: !x y\n    fields",
+        "16: sources.accounts.key: found a YAML tag (!). "
+        "Put quotes around a value that starts with a sign such as ! * & % @.",
+    ),
     "keys of two types": (
         MORE,
         "    right_key: balance\n",

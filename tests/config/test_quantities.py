@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evergrid.config.quantities import memory, short_duration
+from evergrid.config.value_types import memory, short_duration
 
 MEMORY = memory(2**10, 2**40)
 MOMENT = short_duration(0, 3_600_000, "10s")

@@ -14,7 +14,6 @@ from evergrid.model.table import (
     joined_table,
     quarantine_table,
     raw_table,
-    trace_of,
 )
 
 SETTINGS = load(None, {})
@@ -60,7 +59,11 @@ def test_a_row_is_identified_by_the_message_that_drives_the_join(
 
 def test_a_row_of_an_inner_join_is_identified_by_both_messages_and_never_changes() -> None:
     table = joined(JoinType.INNER)
-    assert table.row_id == (*trace_of("users").identity, *trace_of("accounts").identity)
+    users, accounts = (
+        ("_users_partition", "_users_offset"),
+        ("_accounts_partition", "_accounts_offset"),
+    )
+    assert table.row_id == (*users, *accounts)
     assert table.version == ()
 
 

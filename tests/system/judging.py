@@ -9,7 +9,7 @@ import pyarrow as pa
 from evergrid.client import LiveWindow
 from evergrid.client.filters import query_of
 from evergrid.config import load
-from evergrid.config.requested_settings import requested_settings
+from evergrid.config.settings import requested_settings
 from evergrid.model.control_request import Request
 from evergrid.model.field_types import ColumnKind
 from evergrid.model.table import Table

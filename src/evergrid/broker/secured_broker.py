@@ -32,7 +32,7 @@ from evergrid.broker.secret_files import write_secret
 from evergrid.broker.token_endpoint import TokenEndpoint
 from evergrid.config.sasl import Mechanism
 from evergrid.config.secrets import SecretReader
-from evergrid.config.settings import ClientProperties, Connection, ConnectionTemplate
+from evergrid.config.settings import Connection
 from evergrid.model.errors import BrokenPromise, LinkError
 
 ADMINISTRATOR = "evergrid-administrator"
@@ -125,8 +125,7 @@ class SecuredBroker:
         """The connection that this section configures."""
         found = self.section(listener, name)
         secrets = SecretReader(os.environ, self.directory)
-        template = ConnectionTemplate(secrets, found.bootstrap, ClientProperties(found.properties))
-        return Connection.of(called, template)
+        return Connection(called, found.bootstrap, found.properties).revealed(secrets)
 
     def administration(self) -> Connection:
         """A connection with all rights."""

@@ -24,8 +24,8 @@ from evergrid.cli.status_text import (
     pipeline_text,
 )
 from evergrid.cli.terminal import StatusLine
-from evergrid.config.quantities import SECONDS, duration
 from evergrid.config.settings import Settings
+from evergrid.config.value_types import SECONDS, duration
 from evergrid.model.control_request import Verdict
 from evergrid.model.errors import ConfigError, DataError, EvergridError
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from evergrid.cli.arguments import config_value
 from evergrid.cli.terminal import table_lines, warn
-from evergrid.config.quantities import SECONDS, duration
 from evergrid.config.settings import Settings
+from evergrid.config.value_types import SECONDS, duration
 from evergrid.gateway.access.access_key import EVERY_TABLE, AccessKey
 from evergrid.gateway.access.key_file import NAME, PATTERN, create_key, read_keys, remove_key
 

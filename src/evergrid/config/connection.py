@@ -34,33 +34,6 @@ def shown_properties(
     return {name: shown(name, value, secrets) for name, value in properties.items()}
 
 
-class ClientProperties(msgspec.Struct, frozen=True):
-    """Properties for both clients, in Java's words, and for each alone; secrets by reference."""
-
-    properties: Mapping[str, str] = {}
-    java: Mapping[str, str] = {}
-    python: Mapping[str, str] = {}
-
-    def under(self, other: ClientProperties) -> ClientProperties:
-        """Both; what `other` says wins."""
-        return ClientProperties(
-            {**self.properties, **other.properties},
-            {**self.java, **other.java},
-            {**self.python, **other.python},
-        )
-
-
-class ConnectionTemplate(msgspec.Struct, frozen=True):
-    """A connection as the configuration has it, with references in place of its secrets."""
-
-    reader: SecretReader
-    bootstrap: str
-    client: ClientProperties
-
-    def __repr__(self) -> str:
-        return "ConnectionTemplate()"  # a person may have written a password
-
-
 class Connection(HidesSecrets, frozen=True):
     """How to reach one Kafka cluster.
 
@@ -75,29 +48,23 @@ class Connection(HidesSecrets, frozen=True):
     java: Mapping[str, str] = {}
     python: Mapping[str, str] = {}
     secrets: frozenset[str] = frozenset()
-    template: ConnectionTemplate | None = None
+    template: tuple[SecretReader, Connection] | None = None  # this one with its references
 
-    @classmethod
-    def of(cls, name: str, template: ConnectionTemplate) -> Connection:
-        """The connection with its secrets in place; ConfigError when one is not there."""
+    def revealed(self, reader: SecretReader) -> Connection:
+        """The connection with secrets in place of references; ConfigError when one is missing."""
         secrets: set[str] = set()
 
-        def reveal(text: str, key: str = "") -> str:
-            found = template.reader.reveal(text, key)
-            secrets.update(found.secrets)
-            return found.text
-
         def reveal_all(properties: Mapping[str, str]) -> dict[str, str]:
-            return {key: reveal(value, key) for key, value in properties.items()}
+            return {key: reader.reveal(text, key, secrets) for key, text in properties.items()}
 
-        return cls(
-            name=name,
-            bootstrap=reveal(template.bootstrap),
-            properties=reveal_all(template.client.properties),
-            java=reveal_all(template.client.java),
-            python=reveal_all(template.client.python),
+        return Connection(
+            name=self.name,
+            bootstrap=reader.reveal(self.bootstrap, found=secrets),
+            properties=reveal_all(self.properties),
+            java=reveal_all(self.java),
+            python=reveal_all(self.python),
             secrets=frozenset(secrets),
-            template=template if secrets else None,  # without references it never changes
+            template=(reader, self) if secrets else None,  # without references it never changes
         )
 
     def renewed(self) -> Connection:
@@ -107,8 +74,9 @@ class Connection(HidesSecrets, frozen=True):
         """
         if self.template is None:
             return self
+        reader, written = self.template
         try:
-            return Connection.of(self.name, self.template)
+            return written.revealed(reader)
         except ConfigError:
             return self
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 
 from evergrid.config.declaration import Group, Key, NamedSections, Properties, Shape, below
 from evergrid.config.problems import KeyPath, Location, Problems, nearest
-from evergrid.config.retention_section import SystemTables
+from evergrid.config.retention_section import wanted_tables
+from evergrid.config.section import Section
 from evergrid.config.settings import CONFIGURATION
 from evergrid.config.yaml_tree import MapNode, Node, ScalarNode, is_unicode, scalar
 
@@ -32,31 +33,36 @@ _SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://")
 _SEE_DOCS = "Remove it; docs/configuration.md lists the keys, one variable for each value."
 _TABLES: KeyPath = ("retention", "tables")
 
+_Target = tuple[KeyPath, Shape]  # the key that a variable sets, and the declaration of its value
+
 
 def override(tree: MapNode, environ: Mapping[str, str], problems: Problems) -> MapNode:
     """`tree` with the values of the environment; a variable that sets no key is reported."""
-    known = _known_variables(tree)
+    tables = tuple(table for _, _, table in wanted_tables(Section(tree, (), Problems())))
+    known: dict[str, list[_Target]] = {}
+    for written, path, shape in _settable(tree, CONFIGURATION, (), tables):
+        known.setdefault(_variable(written), []).append((path, shape))
     setters: dict[KeyPath, str] = {}
     for variable in sorted(environ):
-        value = environ[variable]
+        value, location = environ[variable], Location(variable)
         if not _is_ours(variable, value):
             continue
-        location = Location(variable)
-        path = _path_of(variable, known, problems)
-        if path is None:
+        target = _target_of(variable, known, problems)
+        if target is None:
             continue
+        path, shape = target
         if path in setters:
             what = f"sets what {setters[path]} sets too"
             problems.add(location, path, what, "Remove one of the two.")
         elif not is_unicode(value):
             problems.add(location, path, "its value is not text", "Write it in UTF-8.")
         else:
-            tree = _put(tree, path, _node(value, location, _shape_at(path)), CONFIGURATION)
+            tree = _put(tree, path, _node(value, location, shape), CONFIGURATION)
         setters[path] = variable
     return tree
 
 
-def _node(value: str, location: Location, shape: Shape | None) -> ScalarNode:
+def _node(value: str, location: Location, shape: Shape) -> ScalarNode:
     if isinstance(shape, Properties):
         return ScalarNode(location, value)
     if isinstance(shape, Key) and shape.kind.verbatim:
@@ -72,48 +78,33 @@ def _is_ours(variable: str, value: str) -> bool:
     return not (_SERVICE.fullmatch(name) or is_address)
 
 
-def _path_of(
-    variable: str, known: Mapping[str, list[KeyPath]], problems: Problems
-) -> KeyPath | None:
-    paths = known.get(variable.upper(), [])
-    if len(paths) > 1:
-        both = " and ".join(".".join(path) for path in paths)
-        problems.add(Location(variable), (), f"can mean {both}", "Set the key in the file.")
-        return None
-    path = paths[0] if paths else _property_path(variable)
-    if path is None:
-        # Compared without what all of them share, or everything would be near.
-        near = nearest(variable[len(PREFIX) :], (name[len(PREFIX) :] for name in known))
-        remedy = f"Did you mean '{PREFIX}{near}'?" if near else _SEE_DOCS
-        problems.add(Location(variable), (), "matches no key of the configuration", remedy)
-    return path
-
-
-def _property_path(variable: str) -> KeyPath | None:
-    """The property that `variable` names, known or new."""
-    for section, shape in _property_sections(CONFIGURATION, ()):
-        start = f"{_variable(section)}__"
-        name = variable[len(start) :].replace("_", ".")
-        if name and variable.upper().startswith(start):
-            return (*section, name.lower() if shape.is_lower else name)
+def _target_of(
+    variable: str, known: Mapping[str, list[_Target]], problems: Problems
+) -> _Target | None:
+    targets = known.get(variable.upper()) or list(_properties(variable, CONFIGURATION, ()))
+    if len(targets) == 1:
+        return targets[0]
+    what, remedy = "matches no key of the configuration", _SEE_DOCS
+    if targets:
+        both = " and ".join(".".join(path) for path, _ in targets)
+        what, remedy = f"can mean {both}", "Set the key in the file."
+    # Compared without what all of them share, or everything would be near.
+    elif near := nearest(variable[len(PREFIX) :], (name[len(PREFIX) :] for name in known)):
+        remedy = f"Did you mean '{PREFIX}{near}'?"
+    problems.add(Location(variable), (), what, remedy)
     return None
 
 
-def _property_sections(shape: Shape, path: KeyPath) -> Iterator[tuple[KeyPath, Properties]]:
-    if isinstance(shape, Properties):
-        yield path, shape
-    elif isinstance(shape, Group):
+def _properties(variable: str, shape: Shape, path: KeyPath) -> Iterator[_Target]:
+    """The property that `variable` names, known or new."""
+    if isinstance(shape, Group):
         for key, child in shape.keys.items():
-            yield from _property_sections(child, (*path, key))
-
-
-def _known_variables(tree: MapNode) -> dict[str, list[KeyPath]]:
-    """Every variable that would set a key of `tree` or one that it could have."""
-    known: dict[str, list[KeyPath]] = {}
-    tables = _table_names(tree)
-    for written, path in _settable(tree, CONFIGURATION, (), tables):
-        known.setdefault(_variable(written), []).append(path)
-    return known
+            yield from _properties(variable, child, (*path, key))
+    elif isinstance(shape, Properties):
+        start = f"{_variable(path)}__"
+        name = variable[len(start) :].replace("_", ".")
+        if name and variable.upper().startswith(start):
+            yield (*path, name.lower() if shape.is_lower else name), shape
 
 
 def _variable(path: KeyPath) -> str:
@@ -122,50 +113,21 @@ def _variable(path: KeyPath) -> str:
 
 def _settable(
     node: Node | None, shape: Shape, path: KeyPath, tables: tuple[str, ...]
-) -> Iterator[tuple[KeyPath, KeyPath]]:
-    """Each path as a variable writes it, and the path it sets."""
-    entries = _entries(node)
+) -> Iterator[tuple[KeyPath, KeyPath, Shape]]:
+    """Each path as a variable writes it, the path it sets, and the declaration of its value."""
+    entries = node.entries if isinstance(node, MapNode) else {}
     if isinstance(shape, Key):
-        yield path, path
+        yield path, path, shape
     elif isinstance(shape, Properties):
-        yield from (((*path, name), (*path, name)) for name in entries)
+        yield from (((*path, name), (*path, name), shape) for name in entries)
     elif isinstance(shape, NamedSections):
-        names = dict.fromkeys((*entries, *(tables if path == _TABLES else ())))
-        for name in names:
+        for name in dict.fromkeys((*entries, *(tables if path == _TABLES else ()))):
             yield from _settable(entries.get(name), shape.each, (*path, name), tables)
     else:
         if shape.short:
-            yield path, (*path, shape.short) if isinstance(node, MapNode) else path
+            yield path, (*path, shape.short) if isinstance(node, MapNode) else path, shape
         for key, child in shape.keys.items():
             yield from _settable(entries.get(key), child, (*path, key), tables)
-
-
-def _table_names(tree: MapNode) -> tuple[str, ...]:
-    """Names under which retention.tables may have an entry, roughly: it is checked later."""
-    found: list[str] = []
-    for part in ("sources", "joins"):
-        for name, owner in _entries(tree.entries.get(part)).items():
-            found.append(_text(_entries(owner).get("table"), name))
-    for key, shape in Group(SystemTables).keys.items():
-        default = (shape.default if isinstance(shape, Key) else None) or ""
-        found.append(_text(_entries(tree.entries.get("system_tables")).get(key), default))
-    return tuple(found)
-
-
-def _entries(node: Node | None) -> Mapping[str, Node]:
-    return node.entries if isinstance(node, MapNode) else {}
-
-
-def _text(node: Node | None, default: str) -> str:
-    return node.text if isinstance(node, ScalarNode) else default
-
-
-def _shape_at(path: KeyPath) -> Shape | None:
-    """The declaration of the key at `path`; of a property, that of its section."""
-    shape: Shape | None = CONFIGURATION
-    for part in path:
-        shape = shape if isinstance(shape, Properties) else below(shape, part)
-    return shape
 
 
 def _put(tree: MapNode, path: KeyPath, node: Node, shape: Shape | None) -> MapNode:

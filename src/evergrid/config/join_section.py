@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from evergrid.config.declaration import DeclaredKeys, Group, Key, NamedSections, setting, subsection
-from evergrid.config.join_columns import join_columns, named_columns
 from evergrid.config.section import Section, described
 from evergrid.config.source_section import report_float_key
 from evergrid.config.value_types import (
@@ -17,18 +16,17 @@ from evergrid.config.value_types import (
     Value,
     choice,
     one_of,
-    text_value,
     whole,
 )
 from evergrid.config.yaml_tree import ListNode, MapNode, ScalarNode
-from evergrid.model.field_types import FieldType
+from evergrid.model.field_types import TimeUnit
 from evergrid.model.join import MOST_PAIRS, History, Join, JoinColumn, JoinType, Side
 from evergrid.model.source import Source
 
 _HISTORY = whole(1, 1_000_000_000)
 _NO_LIMIT = "no limit: as far back as the table's retention"
-_A_SOURCE = text_value(bool, "a source", "")
-_A_FIELD = text_value(bool, "a field; both of exactly the same type", "")
+_A_SOURCE = Value(str, "a source", "", "")
+_A_FIELD = Value(str, "a field; both of exactly the same type", "", "")
 
 
 class HistoryKeys(DeclaredKeys, frozen=True):
@@ -62,7 +60,7 @@ class JoinKeys(DeclaredKeys, frozen=True):
     )
     columns: Mapping[str, str] = subsection(
         NamedSections(
-            Key(text_value(bool, "source.field", ""), "the field that a column shows"),
+            Key(Value(str, "source.field", "", ""), "the field that a column shows"),
             "the columns of the result as `{shown_name: source.field}` or `[source.field]`",
             "all columns of both sides",
         )
@@ -92,18 +90,15 @@ def _read_join(section: Section, sources: Mapping[str, Source | None]) -> Join:
         columns=(),
         pairs=section.field(JoinKeys, "pairs"),
     )
-    if join.left and join.left == join.right:
-        section.report(
-            f"found '{join.right}', the left source too", "Join two different sources.", "right"
-        )
-        return join
     left, right = sources.get(join.left), sources.get(join.right)
-    if not left or not right:  # each was reported where it stands
-        return join
-    join = _with_keys(section, join, left, right)
-    return msgspec.structs.replace(
-        join, columns=_read_columns(section, join, {left.name: left, right.name: right})
-    )
+    if join.left and join.left == join.right:
+        what = f"found '{join.right}', the left source too"
+        section.report(what, "Join two different sources.", "right")
+    elif left and right:  # or each was reported where it stands
+        join = _with_keys(section, join, left, right)
+        columns = _read_columns(section, join, {left.name: left, right.name: right})
+        return msgspec.structs.replace(join, columns=columns)
+    return join
 
 
 def _read_history(section: Section, kind: JoinType | None) -> History:
@@ -124,7 +119,9 @@ def _with_keys(section: Section, join: Join, left: Source, right: Source) -> Joi
     right_key = _read_key(section, "right_key", right)
     if len(section.problems) == before:
         types = left.field(left_key).type, right.field(right_key).type
-        if _comparable(types[0]) != _comparable(types[1]):
+        # A timestamp's unit is gone once it is read.
+        comparable = [msgspec.structs.replace(kind, unit=TimeUnit.MILLISECONDS) for kind in types]
+        if comparable[0] != comparable[1]:
             section.report(
                 f"the keys differ in type: {left.name}.{left_key} is {types[0]}, "
                 f"{right.name}.{right_key} is {types[1]}",
@@ -141,11 +138,6 @@ def _read_key(section: Section, name: str, source: Source) -> str:
     return key
 
 
-def _comparable(kind: FieldType) -> tuple[object, int, int]:
-    """What makes two types equal; a timestamp's unit is gone once it is read."""
-    return kind.kind, kind.precision, kind.scale
-
-
 def _read_columns(
     section: Section, join: Join, sources: Mapping[str, Source]
 ) -> tuple[JoinColumn, ...]:
@@ -159,7 +151,13 @@ def _read_columns(
     }
     reference = one_of(known)
     if isinstance(node, ListNode) and node.items:
-        return named_columns(join, _listed(section, node, reference, known))
+        listing = section.items("columns", node)
+        numbers: dict[str, str] = {}
+        for number in listing.names:
+            name = listing.value(number, reference)
+            if name and numbers.setdefault(name, number) != number:
+                listing.report(f"found '{name}' a second time", "Remove one of the two.", number)
+        return named_columns(join, [known[name] for name in numbers])
     if isinstance(node, MapNode) and node.entries:
         columns = section.section("columns")
         columns.check_names(JOINED_COLUMN)
@@ -174,13 +172,42 @@ def _read_columns(
     return ()
 
 
-def _listed(
-    section: Section, node: ListNode, reference: Value[str], known: Mapping[str, tuple[Side, str]]
-) -> tuple[tuple[Side, str], ...]:
-    listing = section.items("columns", node)
-    fields: dict[tuple[Side, str], str] = {}
-    for number in listing.names:
-        name = listing.value(number, reference)
-        if name and fields.setdefault(known[name], number) != number:
-            listing.report(f"found '{name}' a second time", "Remove one of the two.", number)
-    return tuple(fields)
+# A join's type can change while Evergrid runs: the rules below then give the new join, and
+# cannot fail.
+
+
+def join_columns(join: Join, sources: Mapping[str, Source]) -> tuple[JoinColumn, ...]:
+    """All columns of the driving side, then all of the other; `join.columns` is not looked at."""
+    fields = [
+        (side, field.name)
+        for side in (join.driving, join.driving.other)
+        for field in sources[join.source_of(side)].fields
+    ]
+    return named_columns(join, fields)
+
+
+def named_columns(join: Join, fields: Iterable[tuple[Side, str]]) -> tuple[JoinColumn, ...]:
+    """`fields` under their own names; the other side's prefixed with its source on a clash.
+
+    Upper and lower case do not tell names apart, since Spark does not. The prefix is put
+    on until the name is free, so that the names of the result are always unique.
+    """
+    wanted = tuple(fields)
+    taken = {name.casefold() for side, name in wanted if side is join.driving}
+    columns: list[JoinColumn] = []
+    for side, field in wanted:
+        name = field
+        if side is not join.driving:
+            while name.casefold() in taken:
+                name = f"{join.source_of(side)}_{name}"
+            taken.add(name.casefold())
+        columns.append(JoinColumn(name, side, field))
+    return tuple(columns)
+
+
+def retyped(join: Join, kind: JoinType, sources: Mapping[str, Source]) -> Join:
+    """`join` with another type: what was a default follows the new type, the rest stays."""
+    bare = msgspec.structs.replace(join, type=kind)
+    default = join.columns == join_columns(join, sources)
+    columns = join_columns(bare, sources) if default else join.columns
+    return msgspec.structs.replace(bare, columns=columns)

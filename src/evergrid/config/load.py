@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 
-from evergrid.config.control_section import read_control
+from evergrid.config.declaration import Group, Properties, Shape, below
 from evergrid.config.environment import override
-from evergrid.config.gateway_section import read_gateway
+from evergrid.config.java_properties import parse_properties
 from evergrid.config.join_section import read_joins
 from evergrid.config.kafka_section import read_kafka
-from evergrid.config.problems import Location, Problems
+from evergrid.config.problems import KeyPath, Location, Problems, quoted, suggestion
 from evergrid.config.retention_section import read_retention, read_table_names
 from evergrid.config.secrets import SecretReader
 from evergrid.config.section import Section
-from evergrid.config.settings import CONFIGURATION, Settings
+from evergrid.config.settings import CONFIGURATION, Control, Gateway, Settings
 from evergrid.config.source_section import read_sources
-from evergrid.config.tree_checks import known_keys
-from evergrid.config.yaml_tree import MapNode, parse
+from evergrid.config.yaml_tree import SLIPS, MapNode, Node, ScalarNode, parse
 from evergrid.model.errors import ConfigError
 
 DEFAULTS = "default.yaml"
+KEY_FILE = "keys.yaml"
+
+# What follows a topic's name in the names of its later versions.
+_VERSION = "[._-]*"
 
 
 def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
@@ -35,7 +38,7 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
     problems = Problems()
     tree = MapNode(Location(DEFAULTS, 1))
     if path is not None:
-        checked = known_keys(_read_file(path, problems), CONFIGURATION, problems)
+        checked = _known_keys(_read_file(path, problems), CONFIGURATION, problems)
         tree = checked if isinstance(checked, MapNode) else tree
     tree = override(_with_sources(tree), environ, problems)
     base = Path(os.path.abspath(path)).parent if path else Path.cwd()
@@ -60,14 +63,44 @@ def _read_file(path: Path, problems: Problems) -> MapNode:
     return parse(text, str(path), problems)
 
 
+def _known_keys(
+    node: Node, shape: Shape, problems: Problems, path: KeyPath = (), has_secrets: bool = False
+) -> Node:
+    """`node` with the keys that `shape` declares; every other key is reported and left out.
+
+    Pasted lines of a Java .properties file become the mapping that they stand for.
+    """
+    has_secrets = has_secrets or (isinstance(shape, Group | Properties) and shape.has_secrets)
+    if isinstance(shape, Properties) and isinstance(node, ScalarNode) and not node.null:
+        return parse_properties(node, path, problems)
+    if not isinstance(node, MapNode):
+        return node
+    entries: dict[str, Node] = {}
+    for key, child in node.entries.items():
+        child_shape = below(shape, key)
+        is_alone = isinstance(child, ScalarNode) and child.null
+        if has_secrets and is_alone and not (isinstance(shape, Group) and child_shape):
+            # YAML makes two entries of `{password: hunter2,secret}`, and the second one is a
+            # piece of the password: it is reported without its name.
+            remedy = f'{SLIPS} Write "" where an empty one is meant.'
+            problems.add(child.location, path, "found a key without a value", remedy)
+        elif isinstance(shape, Group) and not child_shape:
+            known = shape.keys
+            remedy = suggestion(key, known, f"Known here: {', '.join(known)}.")
+            problems.add(child.location, (*path, key), f"unknown key {quoted(key)}", remedy)
+        elif child_shape:
+            entries[key] = _known_keys(child, child_shape, problems, (*path, key), has_secrets)
+        else:
+            entries[key] = child
+    return MapNode(node.location, entries)
+
+
 def _with_sources(tree: MapNode) -> MapNode:
     """`tree` with the default sources where it has none, and with their joins."""
     if "sources" in tree.entries:  # the default joins speak of the default sources
         return tree
-    defaults = _defaults().entries
-    return MapNode(
-        tree.location, {"sources": defaults["sources"], "joins": defaults["joins"], **tree.entries}
-    )
+    sample = {part: _defaults().entries[part] for part in ("sources", "joins")}
+    return MapNode(tree.location, {**sample, **tree.entries})
 
 
 @functools.cache
@@ -81,19 +114,29 @@ def _read(root: Section, file: Path | None, secrets: SecretReader) -> Settings:
     sources = read_sources(root.section("sources"), internal.prefix)
     joins = read_joins(root.section("joins"), sources)
     system_tables = root.field(Settings, "system_tables")
-    tables = read_table_names(root, system_tables)
-    data_dir = root.field(Settings, "data_dir")
+    gateway = root.section("gateway")
+    own_keys = root.field(Settings, "data_dir") / KEY_FILE
     topics = [source.topic for source in sources.values() if source]
     return root.read(
         Settings,
         file=file,
-        data_dir=data_dir,
         kafka=read_kafka(root.section("kafka"), secrets),
-        internal_topics=internal,
         sources={name: source for name, source in sources.items() if source},
         joins=joins,
-        system_tables=system_tables,
-        retention=read_retention(root.section("retention"), tables, system_tables),
-        control=read_control(root.section("control"), topics, internal.prefix),
-        gateway=read_gateway(root.section("gateway"), data_dir),
+        retention=read_retention(root.section("retention"), read_table_names(root), system_tables),
+        control=_read_control(root.section("control"), topics, internal.prefix),
+        gateway=gateway.read(Gateway, keys=gateway.field(Gateway, "keys") or own_keys),
     )
+
+
+def _read_control(section: Section, topics: Iterable[str], prefix: str) -> Control:
+    """`topics` are the sources'; `prefix` is that of Evergrid's own topics."""
+    sources = tuple(dict.fromkeys(topics))
+    versions = tuple(name + ending for name in sources for ending in ("", _VERSION))
+    allow = section.field(Control, "allow")
+    control = section.read(Control, allow=versions if allow is None else allow)
+    if control.topic in sources or (prefix and control.topic.startswith(f"{prefix}.")):
+        is_source = control.topic in sources
+        owner = "a source's topic" if is_source else f"one of Evergrid's own ({prefix}.*)"
+        section.report(f"found '{control.topic}', {owner}", "Name a topic of its own.", "topic")
+    return control

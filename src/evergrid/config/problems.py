@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from evergrid.model.errors import ConfigError
+from evergrid.model.printable import printable
 
 KeyPath = tuple[str, ...]
 
@@ -49,28 +50,30 @@ class Problems:
     """Collects problems while a configuration is read, and raises them together."""
 
     def __init__(self) -> None:
-        self._found: list[Problem] = []
-        self._reported: set[tuple[Location, KeyPath]] = set()
+        self._found: dict[tuple[Location, KeyPath], Problem] = {}
+        self._reports = 0
 
     def __len__(self) -> int:
-        return len(self._found)
+        """How often a problem was reported, which tells whether a part was read without one."""
+        return self._reports
 
     def add(self, location: Location, path: KeyPath, what: str, remedy: str) -> None:
         """Note a problem, unless the same key has one: a second is mostly its consequence."""
-        if (location, path) not in self._reported:
-            self._reported.add((location, path))
-            self._found.append(Problem(location, path, what, remedy))
+        self._found.setdefault((location, path), Problem(location, path, what, remedy))
+        self._reports += 1
 
     def raise_any(self) -> None:
         """Raise what was found, in the order of the file, the environment's last."""
         if self._found:
-            in_order = sorted(self._found, key=lambda p: (p.location.line == 0, p.location.line))
-            raise ConfigProblems(in_order)
+            found = self._found.values()
+            raise ConfigProblems(
+                sorted(found, key=lambda p: (p.location.line == 0, p.location.line))
+            )
 
 
 def quoted(text: str) -> str:
     """`text` as a message shows it: on one line, in quotes, and not too long."""
-    plain = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    plain = printable(text)
     return f"'{plain[:LONGEST_QUOTE]}…'" if len(plain) > LONGEST_QUOTE else f"'{plain}'"
 
 

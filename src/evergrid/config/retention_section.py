@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import msgspec
-
 from evergrid.config.declaration import DeclaredKeys, Group, NamedSections, setting, subsection
 from evergrid.config.problems import quoted, suggestion
-from evergrid.config.quantities import AGE
 from evergrid.config.section import Section
-from evergrid.config.value_types import TABLE, whole
+from evergrid.config.value_types import AGE, TABLE, whole
 from evergrid.config.yaml_tree import ScalarNode
 from evergrid.model.table import Retention
 
@@ -68,11 +65,23 @@ class RetentionKeys(DeclaredKeys, frozen=True):
     )
 
 
-def read_table_names(root: Section, system: SystemTables) -> tuple[str, ...]:
+def wanted_tables(root: Section) -> Iterator[tuple[Section, str, str]]:
+    """Which section wants which table, under which key; names are checked by their readers."""
+    system = root.section("system_tables")
+    wanted = [(system, key, key) for key in SystemTables.__struct_fields__]
+    for part in (root.section("sources"), root.section("joins")):
+        wanted += [(part.section(name), "table", name) for name in part.names]
+    for section, key, default in wanted:
+        node = section.node(key)
+        if node is None or isinstance(node, ScalarNode):
+            yield section, key, node.text if node else default
+
+
+def read_table_names(root: Section) -> tuple[str, ...]:
     """The name of every table, after reporting those that two tables want."""
     owners: dict[str, str] = {}
     names: list[str] = []
-    for section, key, table in _wanted(root, system):
+    for section, key, table in wanted_tables(root):
         here = ".".join((*section.path, key))
         owner = owners.setdefault(table.casefold(), here)
         if owner != here:
@@ -80,20 +89,6 @@ def read_table_names(root: Section, system: SystemTables) -> tuple[str, ...]:
             section.report(what, "Give each table a name of its own.", key)
         names.append(table)
     return tuple(names)
-
-
-def _wanted(root: Section, system: SystemTables) -> Iterator[tuple[Section, str, str]]:
-    """Which section wants which table, under which key; names are checked by their readers."""
-    for key, table in msgspec.structs.asdict(system).items():
-        if table:
-            yield root.section("system_tables"), key, table
-    for part in ("sources", "joins"):
-        owners = root.section(part)
-        for name in owners.names:
-            section = owners.section(name)
-            node = section.node("table")
-            if node is None or isinstance(node, ScalarNode):
-                yield section, "table", node.text if node else name
 
 
 def read_retention(

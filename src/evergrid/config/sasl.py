@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
-from evergrid.config.secrets import quoted
+from evergrid.config.secrets import escaped, outside_references
 
 _SECURITY = "org.apache.kafka.common.security"
 
@@ -32,5 +32,6 @@ class Mechanism(enum.Enum):
 
 def login(mechanism: Mechanism, options: Mapping[str, str]) -> str:
     """The value of `sasl.jaas.config`, as Kafka reads it; references to secrets may be in it."""
-    words = (f" {name}={quoted(value)}" for name, value in options.items())
+    quoted = {name: outside_references(escaped, value) for name, value in options.items()}
+    words = (f' {name}="{value}"' for name, value in quoted.items())
     return f"{mechanism.module} required{''.join(words)};"

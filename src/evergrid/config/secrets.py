@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 
-import msgspec
-
 from evergrid.config.yaml_tree import is_unicode
 from evergrid.model.errors import ConfigError
 
@@ -31,16 +29,6 @@ SECRET_NAMES = (
 )
 
 
-class ResolvedValue(msgspec.Struct, frozen=True):
-    """A value with its references replaced, and the secrets that are now in it."""
-
-    text: str
-    secrets: frozenset[str] = frozenset()
-
-    def __repr__(self) -> str:
-        return f"Revealed({HIDDEN})"
-
-
 class SecretReader:
     """Replaces ``${env:NAME}`` and ``${file:/path}``; ``$${`` stands for a plain ``${``."""
 
@@ -49,25 +37,25 @@ class SecretReader:
         self._base = base
         self._last: dict[Path, str] = {}  # what files held that could be read
 
-    def reveal(self, text: str, name: str = "") -> ResolvedValue:
-        """`text` with its secrets in place; a ConfigError says which one is not there.
+    def reveal(self, text: str, name: str = "", found: set[str] | None = None) -> str:
+        """`text` with its secrets in place, which go into `found`; ConfigError if one is missing.
 
         Replaced in one pass, so that a secret which looks like a reference stays itself. In the
         value of `LOGIN`, one between quotes is written as Java reads it there, so that it may
         have quotes in it; in that of `EXTENSIONS`, as librdkafka reads it, so that it may have
         commas. Elsewhere both are letters like all others.
         """
-        secrets: set[str] = set()
 
         def replace(match: re.Match[str]) -> str:
             if match[0] == "$${":
                 return "${"
-            secret = self._secret(match[1]) if match[0].endswith("}") else _refuse()
+            secret = self._secret(match[1] if match[0].endswith("}") else "")
             spelled = _spelled(secret, name, text[: match.start()])
-            secrets.update((secret, spelled))
+            if found is not None:
+                found.update((secret, spelled))
             return spelled
 
-        return ResolvedValue(_REFERENCE.sub(replace, text), frozenset(secrets))
+        return _REFERENCE.sub(replace, text)
 
     def _secret(self, reference: str) -> str:
         kind, _, name = reference.partition(":")
@@ -75,7 +63,11 @@ class SecretReader:
             return self._from_environment(name)
         if kind == "file" and name:
             return self._from_file(self._base / name)
-        return _refuse()
+        # What was found is not repeated: a password may well have ${ in it.
+        raise ConfigError(
+            "found ${ that starts neither ${env:NAME} nor ${file:/path}",
+            remedy="Write one of these, or $${ where a plain ${ is meant.",
+        )
 
     def _from_file(self, path: Path) -> str:
         """What the file holds; what it held before while it cannot be read, as during a write."""
@@ -97,25 +89,17 @@ class SecretReader:
 
 
 def _read(path: Path) -> str:
-    remedy = "Correct the path, or what the file holds."
     try:
         secret = path.read_text(encoding="utf-8").rstrip("\r\n")
+        problem = "" if secret else " is empty"
     except OSError as error:
-        reason = error.strerror or "it cannot be read"
-        raise ConfigError(f"the secret file {path}: {reason}", remedy=remedy) from None
+        problem = f": {error.strerror or 'it cannot be read'}"
     except ValueError:
-        raise ConfigError(f"the secret file {path} is not UTF-8 text", remedy=remedy) from None
-    if not secret:
-        raise ConfigError(f"the secret file {path} is empty", remedy=remedy)
+        problem = " is not UTF-8 text"
+    if problem:
+        remedy = "Correct the path, or what the file holds."
+        raise ConfigError(f"the secret file {path}{problem}", remedy=remedy)
     return secret
-
-
-def _refuse() -> str:
-    # What was found is not repeated: a password may well have ${ in it.
-    raise ConfigError(
-        "found ${ that starts neither ${env:NAME} nor ${file:/path}",
-        remedy="Write one of these, or $${ where a plain ${ is meant.",
-    )
 
 
 def _spelled(secret: str, name: str, before: str) -> str:
@@ -138,18 +122,8 @@ def _is_in_quotes(before: str) -> bool:
     return bool(quote)
 
 
-def quoted(text: str) -> str:
-    """`text` between double quotes as Java reads it there; references in it stay what they are."""
-    return f'"{_outside_references(escaped, text)}"'
-
-
-def extensions(told: Mapping[str, str]) -> str:
-    """The value of `EXTENSIONS`; references in it stay what they are."""
-    pairs = (f"{name}={_outside_references(listed, value)}" for name, value in told.items())
-    return ",".join(pairs)
-
-
-def _outside_references(spell: Callable[[str], str], text: str) -> str:
+def outside_references(spell: Callable[[str], str], text: str) -> str:
+    """`text` spelled by `spell`; references in it stay what they are."""
     parts = re.split(r"(\$\$\{|\$\{[^}]*\})", text)
     return "".join(part if index % 2 else spell(part) for index, part in enumerate(parts))
 

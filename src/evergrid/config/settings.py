@@ -7,36 +7,47 @@ declare the configuration's keys.
 from __future__ import annotations
 
 import enum
+import fnmatch
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-from evergrid.config.connection import (
-    ClientProperties,
-    Connection,
-    ConnectionTemplate,
-    HidesSecrets,
-    Kafka,
-    shown_properties,
-)
-from evergrid.config.control_section import Control
+from evergrid.config.connection import Connection, HidesSecrets, Kafka, shown_properties
 from evergrid.config.declaration import (
     DeclaredKeys,
     Group,
     NamedSections,
     Properties,
     setting,
+    setting_list,
     subsection,
 )
-from evergrid.config.gateway_section import Gateway, GatewayLimits, Tls
-from evergrid.config.join_section import JoinKeys
+from evergrid.config.join_section import JoinKeys, retyped
 from evergrid.config.kafka_section import KafkaKeys
-from evergrid.config.quantities import DRIVER_MEMORY, duration
 from evergrid.config.retention_section import RetentionKeys, SystemTables
 from evergrid.config.source_section import SourceKeys
-from evergrid.config.value_types import DIRECTORY_PATH, MASTER, PREFIX, SETTING, choice, whole
-from evergrid.model.control_request import topic_words, type_words
+from evergrid.config.value_types import (
+    AGE,
+    BOOLEAN,
+    DIRECTORY_PATH,
+    DRIVER_MEMORY,
+    FILE_PATH,
+    MASTER,
+    PREFIX,
+    SETTING,
+    TOPIC,
+    TOPIC_PATTERN,
+    choice,
+    duration,
+    in_seconds,
+    memory,
+    short_duration,
+    whole,
+)
+from evergrid.config.web_addresses import HIGHEST_PORT, HOST, LISTEN, ORIGIN
+from evergrid.model.control_request import Request, topic_words, type_words
+from evergrid.model.errors import DataError
 from evergrid.model.join import Join
 from evergrid.model.source import Source
 from evergrid.model.table import (
@@ -49,24 +60,9 @@ from evergrid.model.table import (
     status_table,
 )
 
-__all__ = [
-    "CONFIGURATION",
-    "ClientProperties",
-    "Connection",
-    "ConnectionTemplate",
-    "Control",
-    "Gateway",
-    "GatewayLimits",
-    "InternalTopics",
-    "Kafka",
-    "Limits",
-    "MissingTopics",
-    "Settings",
-    "Spark",
-    "SystemTables",
-    "Tls",
-]
+__all__ = ["Connection", "Kafka", "Settings"]
 
+_MANY = whole(1, 1_000_000)
 _OWN_KEY = "this setting has a key of its own"
 _RESERVED = {
     "spark.master": (_OWN_KEY, "Set spark.master instead."),
@@ -135,6 +131,114 @@ class Spark(HidesSecrets, frozen=True):
         return msgspec.structs.replace(self, settings=shown_properties(self.settings))
 
 
+class Control(DeclaredKeys, frozen=True):
+    """Change sources' topics and joins' types while people watch: docs/control.md."""
+
+    topic: str = setting(
+        TOPIC,
+        "where control messages are read from, the first one first; made when it is missing",
+        "evergrid-control",
+    )
+    allow: tuple[str, ...] = setting_list(
+        TOPIC_PATTERN,
+        "which topics control messages may name",
+        unset="the sources' own topics, and those called like a later version of them: "
+        "`users_v2`, `users.new`, `users-2`",
+    )
+    grace_seconds: int | None = setting(
+        AGE,
+        "how long what a replaced generation left is kept, so that going back is quick; "
+        "`never`: it is kept as long as there is room",
+        "15m",
+        name="grace",
+    )
+    drain_seconds: int = setting(
+        duration(1, 3600, "10s"),
+        "how long a replaced generation's queries still run, for gateways that are late",
+        "10s",
+        name="drain",
+    )
+    generations: int = setting(
+        whole(2, 20),
+        "how many there may be at a time: the current one, one that is coming, replaced ones",
+        "3",
+    )
+
+    def allows(self, topic: str) -> bool:
+        return any(fnmatch.fnmatchcase(topic, pattern) for pattern in self.allow)
+
+
+class Tls(DeclaredKeys, frozen=True):
+    """PEM files for https; without them the gateway serves plain http."""
+
+    certificate: Path = setting(FILE_PATH, "the certificate with its chain")
+    key: Path = setting(FILE_PATH, "its private key")
+
+
+class GatewayLimits(DeclaredKeys, frozen=True):
+    """What one client, one key and all of them together may ask of a gateway."""
+
+    # A login and a filter of a few conditions must fit.
+    message_bytes: int = setting(
+        whole(1024, 1024 * 1024), "size of one message from a client", "16384"
+    )
+    messages_per_second: int = setting(
+        whole(1, 10_000), "messages from one connection; twice as many in a burst", "50"
+    )
+    windows_per_connection: int = setting(whole(1, 10_000), "open windows of one connection", "64")
+    window_rows: int = setting(whole(1, 100_000), "rows of one window", "5000")
+    connections: int = setting(_MANY, "connections in total", "5000")
+    connections_per_key: int = setting(_MANY, "connections of one key", "2500")
+    strangers: int = setting(_MANY, "connections that have not logged in", "100")
+    login_seconds: int = setting(
+        duration(1, 60, "5s"), "how long they have to log in", "5s", name="login"
+    )
+    views: int = setting(_MANY, "different views at a time", "500")
+    exports: int = setting(whole(1, 1000), "large downloads at a time", "4")
+
+
+class Gateway(DeclaredKeys, frozen=True):
+    """Who may look at the tables, from where, and how much they may ask for; docs/security.md."""
+
+    host: str = setting(
+        LISTEN,
+        "where it listens; beyond this machine only with `tls` or `behind_proxy`; `0.0.0.0` "
+        "and `::` are all addresses of this machine",
+        "127.0.0.1",
+    )
+    port: int = setting(whole(0, HIGHEST_PORT), "the port there; 0: any free one", "8080")
+    hosts: tuple[str, ...] = setting_list(
+        HOST, "other names by which browsers may address it", "[]"
+    )
+    origins: tuple[str, ...] = setting_list(
+        ORIGIN, "other sites whose pages may send requests to it", "[]"
+    )
+    tls: Tls | None = subsection(Group(Tls, is_optional=True))
+    behind_proxy: bool = setting(BOOLEAN, "whether a proxy in front of it serves https", "false")
+    keys: Path = setting(
+        FILE_PATH, "the file that `evergrid key` writes", unset="`keys.yaml` inside `data_dir`"
+    )
+    table_bytes: int = setting(
+        memory(2**20, 2**40),
+        "memory of one table; one that needs more drops its oldest rows",
+        "2g",
+        name="memory_per_table",
+    )
+    frame_interval_ms: int = setting(
+        short_duration(1, 10_000, "25ms"),
+        "changes within it reach the viewers together",
+        "25ms",
+        name="frame_interval",
+    )
+    linger_seconds: float = setting(
+        in_seconds(short_duration(0, 3_600_000, "10s")),
+        "how long a view stays after its last viewer left",
+        "10s",
+        name="linger",
+    )
+    limits: GatewayLimits = subsection(Group(GatewayLimits))
+
+
 class Settings(DeclaredKeys, frozen=True):
     """One whole, valid configuration."""
 
@@ -192,3 +296,24 @@ class Settings(DeclaredKeys, frozen=True):
 
 
 CONFIGURATION = Group(Settings)  # every key that a configuration can have
+
+
+def requested_settings(settings: Settings, request: Request) -> Settings:
+    """`settings` with the requested changes; DataError when two sources would read one topic.
+
+    Requests for sources and joins that no longer exist are ignored.
+    """
+    sources = {
+        name: msgspec.structs.replace(source, topic=request.topics.get(name, source.topic))
+        for name, source in settings.sources.items()
+    }
+    owners: dict[str, str] = {}
+    for name, source in sources.items():
+        owner = owners.setdefault(source.topic, name)
+        if owner != name:
+            raise DataError(f"sources {owner} and {name} would both read topic {source.topic}")
+    joins = {
+        name: retyped(join, request.types.get(name, join.type), sources)
+        for name, join in settings.joins.items()
+    }
+    return msgspec.structs.replace(settings, sources=sources, joins=joins)

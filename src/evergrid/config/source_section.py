@@ -15,8 +15,8 @@ from evergrid.config.value_types import (
     TABLE,
     TOPIC,
     TYPE,
+    Value,
     one_of,
-    text_value,
 )
 from evergrid.config.yaml_tree import MapNode, ScalarNode
 from evergrid.model.field_types import ColumnKind, FieldType
@@ -39,11 +39,9 @@ class SourceKeys(DeclaredKeys, frozen=True):
 
     topic: str = setting(TOPIC, "the Kafka topic, which no other source has")
     table: str = setting(TABLE, "the table that shows its messages", unset="the source's name")
-    key: str = setting(
-        text_value(bool, "a field, not a `float`", ""), "the field that joins look up"
-    )
+    key: str = setting(Value(str, "a field, not a `float`", "", ""), "the field that joins look up")
     time: str = setting(
-        text_value(bool, "kafka or a timestamp field", ""),
+        Value(str, "kafka or a timestamp field", "", ""),
         "a message's time; `kafka`: its Kafka timestamp",
         KAFKA_TIME,
     )
@@ -82,13 +80,15 @@ def _read_source(section: Section, prefix: str) -> Source | None:
             "topic",
         )
     fields = _read_fields(section.section("fields"))
+    key = section.value("key", one_of(fields, "a field:")) if fields else ""
+    report_float_key(section, "key", fields.get(key))
     source = Source(
         name=name,
         topic=topic,
         table=section.field(SourceKeys, "table") or name,
         fields=tuple(field for field in fields.values() if field),
-        key=_read_key(section, fields),
-        time_field=_read_time(section, fields),
+        key=key,
+        time_field=_read_time(section, fields) if fields else "",
         start=section.field(SourceKeys, "start"),
     )
     return source if len(section.problems) == before else None
@@ -97,10 +97,9 @@ def _read_source(section: Section, prefix: str) -> Source | None:
 def _read_fields(section: Section) -> dict[str, Field | None]:
     """The fields by column; None for one that exists but has a problem."""
     section.check_names(COLUMN)
-    fields = {name: _read_field(section, name) for name in section.names}
-    if not fields:
+    if not section.names:
         section.report("there is no field", "Add at least one such as 'userId: text'.")
-    return fields
+    return {name: _read_field(section, name) for name in section.names}
 
 
 def _read_field(section: Section, name: str) -> Field | None:
@@ -109,17 +108,8 @@ def _read_field(section: Section, name: str) -> Field | None:
         keys = section.section(name).read(FieldKeys)
     else:
         keys = FieldKeys(section.value(name, TYPE), None)
-    json_name = keys.json_name or name
-    field = Field(name, keys.type, json_name="" if json_name == name else json_name)
-    return field if len(section.problems) == before else None
-
-
-def _read_key(section: Section, fields: Mapping[str, Field | None]) -> str:
-    if not fields:  # said already
-        return ""
-    key = section.value("key", one_of(fields, "a field:"))
-    report_float_key(section, "key", fields.get(key))
-    return key
+    json_name = "" if keys.json_name in (None, name) else keys.json_name
+    return Field(name, keys.type, json_name) if len(section.problems) == before else None
 
 
 def report_float_key(section: Section, key: str, field: Field | None) -> None:
@@ -133,8 +123,6 @@ def report_float_key(section: Section, key: str, field: Field | None) -> None:
 
 
 def _read_time(section: Section, fields: Mapping[str, Field | None]) -> str:
-    if not fields:  # said already
-        return ""
     # A field with a problem of its own may well be meant as a timestamp.
     usable = [n for n, f in fields.items() if f is None or f.type.kind is ColumnKind.TIMESTAMP]
     if isinstance(node := section.node("time"), ScalarNode) and node.text == KAFKA_TIME:
@@ -147,12 +135,9 @@ def _report_shared_topics(section: Section) -> None:
     for name in section.names:
         source = section.section(name)
         topic = source.node("topic")
-        if not isinstance(topic, ScalarNode) or not topic.text:
-            continue
-        owner = first.setdefault(topic.text, name)
-        if owner != name:
-            source.report(
-                f"found {quoted(topic.text)}, the topic of source '{owner}' too",
-                "Give each source a topic of its own, or keep one of the two.",
-                "topic",
-            )
+        if isinstance(topic, ScalarNode) and topic.text:
+            owner = first.setdefault(topic.text, name)
+            if owner != name:
+                what = f"found {quoted(topic.text)}, the topic of source '{owner}' too"
+                remedy = "Give each source a topic of its own, or keep one of the two."
+                source.report(what, remedy, "topic")

@@ -37,22 +37,17 @@ def _name(text: str) -> str:
 
 def _host(text: str) -> str:
     match = _WITH_PORT.fullmatch(_plain(text))
-    if match is None:
+    if match is None or int(match[2] or 0) > HIGHEST_PORT:
         raise ValueError
-    name, port = match[1], match[2]
-    name = f"[{_bracketed(name)}]" if name.startswith("[") else _name(name)
-    if port is None:
-        return name
-    if int(port) > HIGHEST_PORT:
-        raise ValueError
-    return f"{name}:{port}"
-
-
-def _bracketed(name: str) -> ipaddress.IPv6Address:
-    address = ipaddress.IPv6Address(name[1:-1])
-    if address.scope_id is not None:  # no browser asks by one
-        raise ValueError
-    return address
+    name = match[1]
+    if name.startswith("["):
+        address = ipaddress.IPv6Address(name[1:-1])
+        if address.scope_id is not None:  # no browser asks by one
+            raise ValueError
+        name = f"[{address}]"
+    else:
+        name = _name(name)
+    return f"{name}:{match[2]}" if match[2] else name
 
 
 def _listen_address(text: str) -> str:

@@ -92,35 +92,28 @@ class _Converter:
     def __init__(self, origin: str, problems: Problems) -> None:
         self._origin = origin
         self._problems = problems
-        self._done: dict[yaml.Node, Node] = {}
-        self._open: set[yaml.Node] = set()
+        self._done: dict[yaml.Node, Node | None] = {}  # None while it is being turned
 
     def convert(self, node: yaml.Node, path: KeyPath, location: Location) -> Node:
         """`location` is the key's line: what a person looks for when a whole section is wrong."""
         if node in self._done:
-            return self._done[node]
-        if node in self._open:
-            self._problems.add(location, path, "refers to itself", "Write the values out.")
-            return ScalarNode(location, "", null=True)
+            known = self._done[node]
+            if known is None:
+                self._problems.add(location, path, "refers to itself", "Write the values out.")
+            return known or ScalarNode(location, "", null=True)
         if not node.tag.startswith(_STANDARD_TAGS):
             self._problems.add(location, path, "found a YAML tag (!)", _QUOTE_IT)
-        self._open.add(node)
-        self._done[node] = self._converted(node, path, location)
-        self._open.discard(node)
-        return self._done[node]
-
-    def _converted(self, node: yaml.Node, path: KeyPath, location: Location) -> Node:
+        self._done[node] = None
         if isinstance(node, yaml.MappingNode):
-            return self._branch(node, path, location)
-        if isinstance(node, yaml.SequenceNode):
+            found: Node = self._branch(node, path, location)
+        elif isinstance(node, yaml.SequenceNode):
             items = enumerate(node.value)
-            return ListNode(
-                location,
-                tuple(
-                    self.convert(item, (*path, str(i)), self._location(item)) for i, item in items
-                ),
-            )
-        return self._scalar(node, path)
+            below = [self.convert(item, (*path, str(i)), self._location(item)) for i, item in items]
+            found = ListNode(location, tuple(below))
+        else:
+            found = self._scalar(node, path)
+        self._done[node] = found
+        return found
 
     def _branch(self, node: yaml.MappingNode, path: KeyPath, location: Location) -> MapNode:
         entries: dict[str, Node] = {}

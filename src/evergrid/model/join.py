@@ -31,8 +31,7 @@ class JoinColumn(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A user's limit on the latest messages of a key that a join looks back on, by side; None: no
-    limit."""
+    """How many of a key's latest messages a join looks back on, by side; None: no limit."""
 
     left: int | None = None
     right: int | None = None

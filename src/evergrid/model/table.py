@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from evergrid.model.field_types import INTEGER, TEXT, TIMESTAMP, FieldType
-from evergrid.model.join import Join, JoinType, Side
+from evergrid.model.join import Join, JoinType
 from evergrid.model.source import Source
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -67,40 +67,15 @@ class Table(msgspec.Struct, frozen=True):
 
 
 TIME_COLUMN = Column("ts", TIMESTAMP, Role.TIME)
-PARTITION_COLUMN = Column("_partition", INTEGER, Role.TRACE)
-OFFSET_COLUMN = Column("_offset", INTEGER, Role.TRACE)
-UNKNOWN_FIELDS_COLUMN = Column("_unknown_fields", INTEGER, Role.TRACE)
+# What tells a topic's messages apart, and what a row shows of the message that it was made from.
+_MESSAGE = ("_partition", "_offset")
+_KAFKA_COLUMNS = (TIME_COLUMN, *(Column(name, INTEGER, Role.TRACE) for name in _MESSAGE))
 
 
-class Trace(msgspec.Struct, frozen=True):
-    """The four columns by which a joined row names one message it was made from."""
-
-    topic: Column
-    partition: Column
-    offset: Column
-    ts: Column
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return (self.topic, self.partition, self.offset, self.ts)
-
-    @property
-    def position(self) -> tuple[str, ...]:
-        return (self.ts.name, self.partition.name, self.offset.name)
-
-    @property
-    def identity(self) -> tuple[str, ...]:
-        return (self.partition.name, self.offset.name)
-
-
-def trace_of(source: str) -> Trace:
-    """The trace columns of a joined row for its message of `source`."""
-    return Trace(
-        topic=Column(f"_{source}_topic", TEXT, Role.TRACE),
-        partition=Column(f"_{source}_partition", INTEGER, Role.TRACE),
-        offset=Column(f"_{source}_offset", INTEGER, Role.TRACE),
-        ts=Column(f"_{source}_ts", TIMESTAMP, Role.TRACE),
-    )
+def _trace_columns(source: str) -> tuple[Column, ...]:
+    """The columns by which a joined row names its message of `source`."""
+    types = {"topic": TEXT, "partition": INTEGER, "offset": INTEGER, "ts": TIMESTAMP}
+    return tuple(Column(f"_{source}_{name}", kind, Role.TRACE) for name, kind in types.items())
 
 
 def raw_table(source: Source, retention: Retention) -> Table:
@@ -108,15 +83,9 @@ def raw_table(source: Source, retention: Retention) -> Table:
     data = tuple(Column(field.name, field.type) for field in source.fields)
     return Table(
         name=source.table,
-        columns=(
-            *data,
-            TIME_COLUMN,
-            PARTITION_COLUMN,
-            OFFSET_COLUMN,
-            UNKNOWN_FIELDS_COLUMN,
-        ),
-        row_id=(PARTITION_COLUMN.name, OFFSET_COLUMN.name),
-        order=(TIME_COLUMN.name, PARTITION_COLUMN.name, OFFSET_COLUMN.name),
+        columns=(*data, *_KAFKA_COLUMNS, Column("_unknown_fields", INTEGER, Role.TRACE)),
+        row_id=_MESSAGE,
+        order=(TIME_COLUMN.name, *_MESSAGE),
         retention=retention,
     )
 
@@ -127,20 +96,18 @@ def joined_table(join: Join, sources: Mapping[str, Source], retention: Retention
         Column(column.name, sources[join.source_of(column.side)].field(column.field).type)
         for column in join.columns
     )
-    driving = trace_of(join.source_of(join.driving))
-    other = trace_of(join.source_of(join.driving.other))
-    pairs = join.type is JoinType.INNER
+    driving, other = join.source_of(join.driving), join.source_of(join.driving.other)
+    other_message = (f"_{other}_partition", f"_{other}_offset")
+    row_id: tuple[str, ...] = (f"_{driving}_partition", f"_{driving}_offset")
+    version: tuple[str, ...] = (f"_{other}_ts", *other_message)
+    if join.type is JoinType.INNER:
+        row_id, version = (*row_id, *other_message), ()
     return Table(
         name=join.table,
-        columns=(
-            *data,
-            TIME_COLUMN,
-            *trace_of(join.source_of(Side.LEFT)).columns,
-            *trace_of(join.source_of(Side.RIGHT)).columns,
-        ),
-        row_id=driving.identity + other.identity if pairs else driving.identity,
-        order=(TIME_COLUMN.name, *driving.identity, *(other.identity if pairs else ())),
-        version=() if pairs else other.position,
+        columns=(*data, TIME_COLUMN, *_trace_columns(join.left), *_trace_columns(join.right)),
+        row_id=row_id,
+        order=(TIME_COLUMN.name, *row_id),
+        version=version,
         retention=retention,
     )
 
@@ -156,12 +123,10 @@ def control_table(name: str, retention: Retention) -> Table:
             Column("generation", INTEGER),
             Column("by", TEXT),
             Column("decided", TIMESTAMP),
-            TIME_COLUMN,
-            PARTITION_COLUMN,
-            OFFSET_COLUMN,
+            *_KAFKA_COLUMNS,
         ),
-        row_id=(PARTITION_COLUMN.name, OFFSET_COLUMN.name),
-        order=(TIME_COLUMN.name, PARTITION_COLUMN.name, OFFSET_COLUMN.name),
+        row_id=_MESSAGE,
+        order=(TIME_COLUMN.name, *_MESSAGE),
         retention=retention,
     )
 
@@ -195,11 +160,9 @@ def quarantine_table(name: str, retention: Retention) -> Table:
             Column("topic", TEXT),
             Column("reason", TEXT),
             Column("text", TEXT),
-            TIME_COLUMN,
-            PARTITION_COLUMN,
-            OFFSET_COLUMN,
+            *_KAFKA_COLUMNS,
         ),
-        row_id=("topic", PARTITION_COLUMN.name, OFFSET_COLUMN.name),
-        order=(TIME_COLUMN.name, "topic", PARTITION_COLUMN.name, OFFSET_COLUMN.name),
+        row_id=("topic", *_MESSAGE),
+        order=(TIME_COLUMN.name, "topic", *_MESSAGE),
         retention=retention,
     )

@@ -14,8 +14,7 @@ from evergrid.changelog.codec import Row
 from evergrid.changelog.control_message import read_request, why_not_allowed
 from evergrid.changelog.manifest import Choices, RequestedChanges
 from evergrid.changelog.writer import TableWriter
-from evergrid.config.requested_settings import requested_settings
-from evergrid.config.settings import Settings
+from evergrid.config.settings import Settings, requested_settings
 from evergrid.kafka import topics
 from evergrid.model.control_request import Request, Verdict, topic_words, type_words
 from evergrid.model.errors import DataError, LinkError

@@ -17,8 +17,7 @@ import msgspec
 from evergrid.changelog.control_message import read_request
 from evergrid.changelog.manifest import Choices
 from evergrid.config import load
-from evergrid.config.requested_settings import requested_settings
-from evergrid.config.settings import Settings
+from evergrid.config.settings import Settings, requested_settings
 from evergrid.model.control_request import Verdict, topic_words, type_words
 from evergrid.model.generation import Generation, Progress, State, TableTopic, Times
 from evergrid.orchestrator.registry import status_row
