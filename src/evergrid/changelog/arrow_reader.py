@@ -98,4 +98,3 @@ def _is_braced(lines: bytes) -> bool:
 
 def _any_infinite(numbers: pa.Array) -> bool:
     return bool(pc.any(pc.invert(pc.is_finite(numbers))).as_py())
-
