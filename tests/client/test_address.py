@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.pretty import pretty_repr
 
 from evergrid.client.address import address
 from evergrid.model.errors import ConfigError
@@ -57,7 +58,7 @@ def test_what_cannot_be_a_key_is_refused_before_it_is_sent(key: str) -> None:
 
 def test_printing_an_address_does_not_print_the_key() -> None:
     where = address("http://a", KEY)
-    assert KEY not in f"{where} {where!r} {where.__rich_repr__()}"
+    assert KEY not in f"{where} {where!r} {pretty_repr(where)}"
 
 
 def test_a_ca_file_that_is_none_says_so() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import ssl
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
@@ -38,11 +39,12 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
     give_up: float | None = None
 
 
-class Address(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Address:
     """A gateway's base address and the key for it; printing it does not print the key."""
 
     url: str
-    key: str
+    key: str = field(repr=False)
     ca: str | None = None
 
     def tls(self) -> ssl.SSLContext | bool:
@@ -61,15 +63,6 @@ class Address(msgspec.Struct, frozen=True):
             # Since 3.13 Python requires more of an authority than many company authorities have.
             context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         return context
-
-    def __str__(self) -> str:
-        return self.url
-
-    def __repr__(self) -> str:
-        return f"Address({self.url!r})"
-
-    def __rich_repr__(self) -> list[tuple[str, object]]:
-        return [("url", self.url)]
 
 
 def address(

@@ -118,10 +118,9 @@ class LiveConnection:
 
     def _is_final(self, problem: EvergridError, seconds: float) -> bool:
         """Whether not to retry, after this error and so many seconds without a connection."""
-        if isinstance(problem, ClientError) and not problem.retry:
-            return True
+        is_rejected = isinstance(problem, ClientError) and not problem.retry
         give_up = self._patience.give_up
-        return give_up is not None and seconds >= give_up
+        return is_rejected or (give_up is not None and seconds >= give_up)
 
     async def _run_once(self) -> None:
         """One connection, from its beginning to the error that ends it."""

@@ -61,9 +61,6 @@ class LiveProtocol:
         self._received_at = 0.0
         self._disconnect_message = ""
 
-    def __len__(self) -> int:
-        return len(self._windows)
-
     def open(self, query: Query, window: Window, listener: Callable[[], None]) -> Subscription:
         subscription = Subscription(query, window, listener)
         self._windows.append(subscription)
