@@ -38,6 +38,7 @@ class AsyncClient:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=address.tls()),
             headers={"Authorization": f"Bearer {address.key}"},
+            json_serialize=lambda fields: msgspec.json.encode(fields).decode(),
         )
         self._timeout = aiohttp.ClientTimeout(
             total=None, connect=patience.connect, sock_read=patience.answer
@@ -157,7 +158,7 @@ class AsyncClient:
                 timeout=self._timeout,
                 allow_redirects=False,  # the key must not go to another address
             ) as answer:
-                if answer.status not in (200, 202):
+                if answer.status != (200 if fields is None else 202):
                     error = await answer.content.read(_MAX_ERROR)
                     raise http_error(answer.status, self._url, error)
                 async for chunk in answer.content.iter_chunked(_CHUNK):
