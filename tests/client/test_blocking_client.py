@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 import signal
 import subprocess
@@ -11,12 +12,24 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING, assert_type
 
 import pytest
 
 import evergrid
 from evergrid.changelog.manifest import Gap
-from evergrid.client import ChangeKind, Live, Patience
+from evergrid.client import (
+    Asked,
+    AsyncClient,
+    Change,
+    ChangeKind,
+    Client,
+    Live,
+    LiveWindow,
+    Patience,
+    TableDescription,
+    Windows,
+)
 from evergrid.client.client_errors import Closed, Denied, Rejected, Unreachable
 from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import LIMIT, ids, person, until
@@ -261,3 +274,25 @@ def test_what_the_package_offers() -> None:
     assert all(getattr(evergrid, name) for name in evergrid.__all__)
     with pytest.raises(AttributeError, match="no attribute 'conect'"):
         _ = evergrid.conect  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["tables", "table", "snapshot", "windows", "changes", "ask"])
+def test_its_calls_are_documented_like_those_with_an_event_loop(name: str) -> None:
+    call, like = getattr(Client, name), getattr(AsyncClient, name)
+    assert inspect.signature(call).parameters == inspect.signature(like).parameters
+    returned = inspect.signature(like).return_annotation.removeprefix("Async")
+    assert inspect.signature(call).return_annotation == returned
+    assert (call.__doc__, call.__qualname__) == (like.__doc__, f"Client.{name}")
+
+
+if TYPE_CHECKING:  # its calls have types, which mypy checks here
+
+    def typed_calls(client: Client) -> None:
+        assert_type(client.tables(), list[TableDescription])
+        assert_type(client.table("users_ui"), TableDescription)
+        assert_type(client.windows("users_ui", limit=2), Windows)
+        assert_type(next(client.windows("users_ui")), LiveWindow)
+        assert_type(client.changes("users_ui", where={"age": 3}).next(timeout=1), Change | None)
+        assert_type(client.ask(usersTopic="users_v2"), Asked)
+        client.snapshot("users_ui", offset="1")  # type: ignore[arg-type]
+        client.windows("users_ui", colums=["age"])  # type: ignore[call-arg]

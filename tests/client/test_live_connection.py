@@ -13,6 +13,7 @@ from aiohttp import web
 
 from evergrid.client import AsyncWindows, LiveWindow, Patience, connect_async
 from evergrid.client.client_errors import Closed, Denied, Rejected, Unreachable
+from evergrid.client.live_connection import RateLimiter
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Close, Live, encode, failed
@@ -371,3 +372,14 @@ def test_one_who_accepts_and_says_nothing_takes_too_long() -> None:
                 await connect_async(url, KEY, patience=Patience(answer=0.1))
 
     asyncio.run(scene())
+
+
+def test_pace_lets_some_through_at_once_and_then_so_many_a_second() -> None:
+    limiter = RateLimiter(rate=10, burst=5)
+    now, sent = 100.0, []
+    for _ in range(25):
+        now += limiter.wait(now)
+        sent.append(now)
+    assert sent[4] == 100.0
+    assert sent[5] > 100.0
+    assert abs(sent[24] - 102.0) < 1e-6

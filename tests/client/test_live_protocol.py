@@ -67,7 +67,7 @@ def test_late_frames_of_a_closed_window_reach_nobody() -> None:
     protocol.receive_text(state(sub, Live.STALE, "late"), NOW)
     protocol.receive_text(encode(Closed(sub)), NOW)
     assert subscription.take() is None
-    assert len(protocol) == 0
+    assert logged_in(protocol) == []
 
 
 def test_numbers_are_never_used_twice_not_even_after_a_cut() -> None:
@@ -173,3 +173,25 @@ def test_words_of_a_newer_gateway_are_passed_over_and_frames_that_are_none_are_n
     protocol.receive_text('{"type":"weather","sky":"blue"}', NOW)
     with pytest.raises(BrokenPromise):
         protocol.receive_frame(b"short", NOW)
+
+
+def test_hearts_go_first() -> None:
+    send_queue = LiveProtocol().send_queue
+    send_queue.put(Open(1, "a"))
+    send_queue.put(Heart())
+    assert [send_queue.take(), send_queue.take(), send_queue.take()] == [
+        encode(Heart()),
+        encode(Open(1, "a")),
+        None,
+    ]
+
+
+def test_a_close_takes_back_what_was_not_said_yet() -> None:
+    send_queue = LiveProtocol().send_queue
+    send_queue.put(Open(1, "a"))
+    send_queue.put(Move(1, 5))
+    send_queue.put(Close(1))
+    assert send_queue.take() is None
+    send_queue.put(Move(2, 5))
+    send_queue.put(Close(2))
+    assert send_queue.take() == encode(Close(2))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from evergrid.client.window_rows import WindowRows, apply_frame
+from evergrid.client.live_window import WindowRows, apply_frame
 from evergrid.gateway.engine.deliveries import Published, Rejected, Resumed, StateChanged
 from evergrid.gateway.engine.hub import Hub, HubLimits
 from evergrid.gateway.engine.shared_window import PublicationTime

@@ -12,10 +12,10 @@ import pytest
 from tests.client.people import person
 
 from evergrid.client import Live, LiveWindow
-from evergrid.client.live_window import WindowStatus, live_window
-from evergrid.client.window_rows import WindowRows
+from evergrid.client.live_window import WindowRows, live_window
 from evergrid.config import load
 from evergrid.protocol.frames import FrameKind, Header
+from evergrid.protocol.messages import WindowState
 from evergrid.testing.local_gateway import LocalGateway
 from evergrid.testing.reference_viewer import ViewerGroup, never_blank, never_fewer, plain
 
@@ -72,7 +72,7 @@ def test_an_error_is_complained_about(gateway: LocalGateway) -> None:
 def state(sequence: int, live: Live = Live.LIVE, second: int = 0) -> LiveWindow:
     header = Header(FrameKind.FULL, sequence, 0, 1, 1, 0, 1_767_225_600_000_000 + second, 1)
     picture = WindowRows(pa.table({"_id": ["0:1"]}), (), header)
-    return live_window(TABLE, picture, WindowStatus(live, "", 1))
+    return live_window(TABLE, picture, WindowState(live, "", 1))
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def command_line_errors() -> Iterator[None]:
 
 def _remedy(error: ClientError) -> str:
     from evergrid.client import Denied, Unreachable
-    from evergrid.client.connection_errors import NOT_RUNNING
+    from evergrid.client.client_errors import NOT_RUNNING
     from evergrid.protocol.error_codes import Code
 
     if isinstance(error, Unreachable) and error.remedy in ("", NOT_RUNNING):

@@ -3,15 +3,14 @@
 Start with `evergrid.connect` or `evergrid.connect_async`; see docs/client.md.
 """
 
+from evergrid.client.address import Patience
 from evergrid.client.async_client import AsyncClient, connect_async
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.blocking_client import Changes, Client, Windows, connect
 from evergrid.client.client_errors import ClientError, Closed, Denied, Rejected, Unreachable
 from evergrid.client.filters import Condition, col
-from evergrid.client.http_client import Asked
+from evergrid.client.http_answers import Asked, TableDescription
 from evergrid.client.live_window import LiveWindow
-from evergrid.client.table_description import TableDescription
-from evergrid.client.timeouts import Patience
 from evergrid.client.window_changes import Change, ChangeKind
 from evergrid.protocol.messages import Live
 

@@ -1,12 +1,13 @@
-"""The address of a gateway, with the key and the TLS settings for it."""
+"""The address of a gateway, with the key, the TLS settings and the timeouts for it."""
 
 from __future__ import annotations
 
 import os
 import ssl
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
@@ -15,31 +16,40 @@ from evergrid.model.errors import ConfigError
 KEY_VARIABLE = "EVERGRID_KEY"
 
 _SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
-_LIVE = {"http": "ws", "https": "wss"}
 _EXAMPLE = "Write it like https://tables.example.com or http://127.0.0.1:8080."
 
 
-class Address(msgspec.Struct, frozen=True):
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
+    """Timeouts in seconds.
+
+    connect      to connect, and for the gateway's first message on the connection
+    answer       for the next bytes of an HTTP answer; the first may need a view of millions of rows
+    silence      without a message before the connection counts as lost; the gateway sends a
+                 heartbeat every few seconds
+    first_wait   before the second attempt to connect; each further wait is about twice as long
+    longest_wait between two attempts, at most
+    give_up      without a connection before open windows fail with `Unreachable`; None: never
+    """
+
+    connect: float = 10.0
+    answer: float = 60.0
+    silence: float = 15.0
+    first_wait: float = 0.2
+    longest_wait: float = 10.0
+    give_up: float | None = None
+
+
+@dataclass(frozen=True)
+class Address:
     """A gateway's base address and the key for it; printing it does not print the key."""
 
-    scheme: str
-    netloc: str
-    path: str
-    key: str
+    url: str
+    key: str = field(repr=False)
     ca: str | None = None
-
-    def http(self, path: str) -> str:
-        return urlunsplit((self.scheme, self.netloc, self.path + path, "", ""))
-
-    def live(self, path: str) -> str:
-        return urlunsplit((_LIVE[self.scheme], self.netloc, self.path + path, "", ""))
-
-    def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.key}"}
 
     def tls(self) -> ssl.SSLContext | bool:
         """How to verify the gateway's certificate: with `ca`, or else as the system does."""
-        if self.scheme != "https":
+        if not self.url.startswith("https:"):
             return True
         try:
             context = ssl.create_default_context(cafile=self.ca)
@@ -54,15 +64,6 @@ class Address(msgspec.Struct, frozen=True):
             context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         return context
 
-    def __str__(self) -> str:
-        return self.http("")
-
-    def __repr__(self) -> str:
-        return f"Address({str(self)!r})"
-
-    def __rich_repr__(self) -> list[tuple[str, object]]:
-        return [("url", str(self))]
-
 
 def address(
     url: str,
@@ -73,11 +74,9 @@ def address(
     """The address for `url`, with `key` or the key in the environment."""
     parts = _parts(url)
     return Address(
-        scheme=_SCHEMES[parts.scheme],
-        netloc=parts.netloc,
-        path=parts.path.rstrip("/"),
-        key=_key(key or environment.get(KEY_VARIABLE, "")),
-        ca=None if ca is None else os.fspath(ca),
+        f"{_SCHEMES[parts.scheme]}://{parts.netloc}{parts.path.rstrip('/')}",
+        _key(key or environment.get(KEY_VARIABLE, "")),
+        None if ca is None else os.fspath(ca),
     )
 
 

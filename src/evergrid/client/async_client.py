@@ -1,28 +1,33 @@
-"""The asynchronous client."""
+"""The asynchronous client: requests over HTTP, and live windows over one connection."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
-from types import TracebackType
+from typing import Self, TypeVar
+from urllib.parse import quote
 
 import aiohttp
+import msgspec
 import pyarrow as pa
 
-from evergrid.client.address import Address, address
+from evergrid.client.address import Address, Patience, address
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
-from evergrid.client.client_errors import Closed
-from evergrid.client.context_managers import AsyncClosing
-from evergrid.client.filters import Columns, Order, Where, query_of
-from evergrid.client.http_client import Asked, HttpClient
+from evergrid.client.client_errors import Unreachable, closed, connection_error, http_error
+from evergrid.client.filters import Columns, Order, Where, order_text, query_of
+from evergrid.client.http_answers import Asked, ControlAnswer, TableDescription, TableList
 from evergrid.client.live_connection import LiveConnection
-from evergrid.client.table_description import TableDescription
-from evergrid.client.timeouts import Patience
 from evergrid.protocol.messages import DEFAULT_LIMIT
-from evergrid.views.view_query import Window
+from evergrid.views.view_query import Query, Window
+
+_CHUNK = 1 << 18
+_MAX_ERROR = 1 << 16
+_END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+T = TypeVar("T")
 
 
-class AsyncClient(AsyncClosing):
+class AsyncClient:
     """The tables of a gateway: descriptions, snapshots and live windows.
 
     All windows share one connection, which is opened with the first window and reconnected
@@ -30,22 +35,27 @@ class AsyncClient(AsyncClosing):
     """
 
     def __init__(self, address: Address, patience: Patience) -> None:
-        connector = aiohttp.TCPConnector(ssl=address.tls())
-        self._session = aiohttp.ClientSession(connector=connector)
-        self._http = HttpClient(self._session, address, patience)
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(ssl=address.tls()),
+            headers={"Authorization": f"Bearer {address.key}"},
+            json_serialize=lambda fields: msgspec.json.encode(fields).decode(),
+        )
+        self._timeout = aiohttp.ClientTimeout(
+            total=None, connect=patience.connect, sock_read=patience.answer
+        )
         self._connection = LiveConnection(self._session, address, patience)
-        self._address = address
+        self._url = address.url
         self._closed = False
 
     async def tables(self) -> list[TableDescription]:
         """The tables that the key may read, by name."""
-        self._check()
-        return await self._http.tables()
+        answer = await self._request("GET", "/api/tables")
+        return list(self._decoded(answer, TableList).tables)
 
     async def table(self, name: str) -> TableDescription:
         """One table: its columns, its size, and its state."""
-        self._check()
-        return await self._http.table(name)
+        answer = await self._request("GET", f"/api/tables/{quote(name, safe='')}")
+        return self._decoded(answer, TableDescription)
 
     async def snapshot(
         self,
@@ -59,9 +69,13 @@ class AsyncClient(AsyncClosing):
         limit: int | None = None,
     ) -> pa.Table:
         """The rows of a table at one moment; all of them without a limit."""
-        self._check()
-        query = query_of(table, columns, where, search, order)
-        return await self._http.rows(query, offset, limit)
+        parameters = _parameters(query_of(table, columns, where, search, order), offset, limit)
+        path = f"/api/tables/{quote(table, safe='')}/rows"
+        answer = await self._request("GET", path, parameters=parameters)
+        # A stream that was cut between two batches would read as a shorter table.
+        if len(answer) < len(_END_OF_STREAM) or answer[-8:].to_pybytes() != _END_OF_STREAM:
+            raise Unreachable("incomplete answer: the connection was lost", where=table, retry=True)
+        return pa.ipc.open_stream(answer).read_all()
 
     def windows(
         self,
@@ -98,32 +112,80 @@ class AsyncClient(AsyncClosing):
         query = query_of(table, columns, where, search, order)
         return AsyncChanges(AsyncWindows(self._connection, query, Window(offset, limit)))
 
-    async def ask(self, **fields: str) -> Asked:
+    async def ask(self, /, **fields: str) -> Asked:
         """Send a control message, such as `ask(usersTopic="users_v2", joinType="left")`.
 
         It is on the control topic when this returns; its verdict will be in `control_raw`.
         """
-        self._check()
-        return await self._http.ask(fields)
+        answer = await self._request("POST", "/api/control", fields=fields)
+        return self._decoded(answer, ControlAnswer).sent
 
     async def close(self) -> None:
         """End every window and the connection; calls that wait raise `Closed`."""
         if self._closed:
             return
         self._closed = True
-        await self._connection.close(self._closing())
+        await self._connection.close(closed(self._url))
         await self._session.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     def _check(self) -> None:
         if self._closed:
-            raise self._closing()
+            raise closed(self._url)
 
-    def _closing(self) -> Closed:
-        return Closed(
-            "the client is closed",
-            where=str(self._address),
-            remedy="Create another with connect().",
-        )
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        parameters: dict[str, str] | None = None,
+        fields: dict[str, str] | None = None,
+    ) -> pa.Buffer:
+        """The body of the answer, in one buffer that Arrow reads without a copy."""
+        self._check()
+        sink = pa.BufferOutputStream()
+        try:
+            async with self._session.request(
+                method,
+                self._url + path,
+                params=parameters,
+                json=fields,
+                timeout=self._timeout,
+                allow_redirects=False,  # the key must not go to another address
+            ) as answer:
+                if answer.status != (200 if fields is None else 202):
+                    error = await answer.content.read(_MAX_ERROR)
+                    raise http_error(answer.status, self._url, error)
+                async for chunk in answer.content.iter_chunked(_CHUNK):
+                    sink.write(chunk)
+        except (aiohttp.ClientError, OSError) as error:
+            raise connection_error(error, self._url) from None
+        return sink.getvalue()
+
+    def _decoded(self, answer: pa.Buffer, kind: type[T]) -> T:
+        try:
+            return msgspec.json.decode(answer, type=kind)
+        except (msgspec.MsgspecError, ValueError):
+            raise http_error(200, self._url) from None
+
+
+def _parameters(query: Query, offset: int, limit: int | None) -> dict[str, str]:
+    """A view and a window as query parameters."""
+    wanted = {
+        "columns": ",".join(query.columns),
+        "filter": "" if query.filter is None else msgspec.json.encode(query.filter).decode(),
+        "search": query.search,
+        "order": order_text(query.order),
+        "offset": str(offset) if offset else "",
+        "limit": "all" if limit is None else str(limit),
+        "format": "arrow",
+    }
+    return {name: value for name, value in wanted.items() if value}
 
 
 class Connecting:
@@ -154,12 +216,7 @@ class Connecting:
         self._client = await self.connect()
         return self._client
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._client is not None:
             await self._client.close()
 

@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator
+from typing import Generic, Self, TypeVar
 
 import pyarrow as pa
 
-from evergrid.client.context_managers import AsyncClosing
 from evergrid.client.live_connection import LiveConnection
+from evergrid.client.live_protocol import LiveProtocol
 from evergrid.client.live_window import LiveWindow
 from evergrid.client.subscription import Subscription
 from evergrid.client.window_changes import Change, changes_between
 from evergrid.protocol.messages import DEFAULT_LIMIT
 from evergrid.views.view_query import Query, Window
 
+Item = TypeVar("Item", covariant=True)
 
-class AsyncWindows(AsyncClosing, AsyncIterator[LiveWindow]):
+
+class AsyncStream(AsyncIterator[Item], Generic[Item]):
+    """States or changes of a window as they come; closed at the end of `async with`."""
+
+    @property
+    @abc.abstractmethod
+    def newest(self) -> LiveWindow: ...
+
+    @abc.abstractmethod
+    async def next(self) -> Item | None: ...
+
+    @abc.abstractmethod
+    async def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None: ...
+
+    @abc.abstractmethod
+    async def close(self) -> None: ...
+
+    async def __anext__(self) -> Item:
+        item = await self.next()
+        if item is None:
+            raise StopAsyncIteration
+        return item
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+class AsyncWindows(AsyncStream[LiveWindow]):
     """The states of one window, each newer than the one before.
 
     A slow reader gets the newest state and not those in between. The iteration ends when the
@@ -27,17 +60,13 @@ class AsyncWindows(AsyncClosing, AsyncIterator[LiveWindow]):
     """
 
     def __init__(self, connection: LiveConnection, query: Query, window: Window) -> None:
-        self._connection = connection
+        self._protocol = connection.protocol
         self._update = asyncio.Event()
-        self._subscription = connection.open(query, window, self._update)
+        self._subscription = self._protocol.open(query, window, self._update.set)
+        connection.start()
         loop = asyncio.get_running_loop()
-        weakref.finalize(self, _close_unused, loop, connection, self._subscription).atexit = False
-
-    async def __anext__(self) -> LiveWindow:
-        window = await self.next()
-        if window is None:
-            raise StopAsyncIteration
-        return window
+        finalizer = weakref.finalize(self, _close_unused, loop, self._protocol, self._subscription)
+        finalizer.atexit = False
 
     async def next(self) -> LiveWindow | None:
         """The next state; None once closed. A cancelled call loses nothing."""
@@ -59,21 +88,21 @@ class AsyncWindows(AsyncClosing, AsyncIterator[LiveWindow]):
 
     async def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None:
         """Show another slice. States of the slice before may still come first: see `offset`."""
-        self._connection.move(self._subscription, Window(offset, limit))
+        self._protocol.move(self._subscription, Window(offset, limit))
 
     async def close(self) -> None:
-        self._connection.close_window(self._subscription)
+        self._protocol.close(self._subscription)
 
 
 def _close_unused(
-    loop: asyncio.AbstractEventLoop, connection: LiveConnection, subscription: Subscription
+    loop: asyncio.AbstractEventLoop, protocol: LiveProtocol, subscription: Subscription
 ) -> None:
     """Called on the thread that dropped the last reference."""
     if not subscription.ended and not loop.is_closed():
-        loop.call_soon_threadsafe(connection.close_window, subscription)
+        loop.call_soon_threadsafe(protocol.close, subscription)
 
 
-class AsyncChanges(AsyncClosing, AsyncIterator[Change]):
+class AsyncChanges(AsyncStream[Change]):
     """The changes of one window's rows; the rows of its first state come as added.
 
     Changes are those between the states that the reader took: a row that changed twice between
@@ -85,12 +114,6 @@ class AsyncChanges(AsyncClosing, AsyncIterator[Change]):
         self._seen: pa.Table | None = None
         self._ready: deque[Change] = deque()
 
-    async def __anext__(self) -> Change:
-        change = await self.next()
-        if change is None:
-            raise StopAsyncIteration
-        return change
-
     async def next(self) -> Change | None:
         """The next change; None once closed."""
         while not self._ready:
@@ -101,6 +124,11 @@ class AsyncChanges(AsyncClosing, AsyncIterator[Change]):
                 self._ready.extend(changes_between(self._seen, window.rows))
                 self._seen = window.rows
         return self._ready.popleft()
+
+    @property
+    def newest(self) -> LiveWindow:
+        """The newest known state of the window."""
+        return self.windows.newest
 
     async def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None:
         """Show another slice; rows that are not in it come as removed."""

@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Concatenate, Generic, ParamSpec, Self, TypeVar
 
-import pyarrow as pa
-
+from evergrid.client.address import Patience
 from evergrid.client.async_client import AsyncClient, connect_async
-from evergrid.client.async_windows import AsyncChanges, AsyncWindows
-from evergrid.client.context_managers import Closing
-from evergrid.client.filters import Columns, Order, Where
-from evergrid.client.http_client import Asked
+from evergrid.client.async_windows import AsyncStream, Item
 from evergrid.client.live_window import LiveWindow
 from evergrid.client.loop_thread import LoopThread
-from evergrid.client.table_description import TableDescription
-from evergrid.client.timeouts import Patience
 from evergrid.client.window_changes import Change
 from evergrid.protocol.messages import DEFAULT_LIMIT
 
-Item = TypeVar("Item", covariant=True)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class _AsyncStream(Protocol[Item]):
-    async def next(self) -> Item | None: ...
-    async def move(self, offset: int, limit: int = ...) -> None: ...
-    async def close(self) -> None: ...
-
-
-class Stream(Closing, Iterator[Item], Generic[Item]):
+class Stream(Iterator[Item], Generic[Item]):
     """Iterates over states or changes as they come; may be closed from another thread."""
 
-    def __init__(self, client: Client, loop_thread: LoopThread, stream: _AsyncStream[Item]) -> None:
+    def __init__(self, client: Client, stream: AsyncStream[Item]) -> None:
         self._client = client  # a reference, because a client without one is closed
-        self._loop = loop_thread
+        self._loop = client._loop
         self._stream = stream
 
     def __next__(self) -> Item:
@@ -47,12 +38,18 @@ class Stream(Closing, Iterator[Item], Generic[Item]):
 
     def next(self, timeout: float | None = None) -> Item | None:
         """The next item; None once closed. TimeoutError after `timeout` seconds without one."""
-        return self._loop.call(lambda: self._within(timeout))
 
-    async def _within(self, timeout: float | None) -> Item | None:
-        # On the loop, where a timeout cannot happen between taking and returning an item.
-        async with asyncio.timeout(timeout):
-            return await self._stream.next()
+        async def within() -> Item | None:
+            # On the loop, where a timeout cannot happen between taking and returning an item.
+            async with asyncio.timeout(timeout):
+                return await self._stream.next()
+
+        return self._loop.call(within)
+
+    @property
+    def newest(self) -> LiveWindow:
+        """The newest known state of the window, without waiting."""
+        return self._stream.newest
 
     def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None:
         """Show another slice of the same view."""
@@ -62,34 +59,54 @@ class Stream(Closing, Iterator[Item], Generic[Item]):
         if self._loop.running:
             self._loop.call(self._stream.close)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
 
 class Windows(Stream[LiveWindow]):
     """The states of one window, each newer than the one before."""
-
-    def __init__(self, client: Client, loop_thread: LoopThread, windows: AsyncWindows) -> None:
-        super().__init__(client, loop_thread, windows)
-        self._windows = windows
-
-    @property
-    def newest(self) -> LiveWindow:
-        """The newest known state, without waiting."""
-        return self._windows.newest
 
 
 class Changes(Stream[Change]):
     """The changes of one window's rows; the rows of its first state come as added."""
 
-    def __init__(self, client: Client, loop_thread: LoopThread, changes: AsyncChanges) -> None:
-        super().__init__(client, loop_thread, changes)
-        self._changes = changes
 
-    @property
-    def newest(self) -> LiveWindow:
-        """The newest known state of the window."""
-        return self._changes.windows.newest
+def _blocking(
+    method: Callable[Concatenate[AsyncClient, P], Coroutine[object, object, T]],
+) -> Callable[Concatenate[Client, P], T]:
+    """The method of `Client` that waits for this one, with the same parameters and docstring."""
+
+    @functools.wraps(method)
+    def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return client._loop.call(lambda: method(client._client, *args, **kwargs))
+
+    call.__module__, call.__qualname__ = __name__, f"Client.{method.__name__}"
+    return call
 
 
-class Client(Closing):
+def _opening(
+    method: Callable[Concatenate[AsyncClient, P], AsyncStream[Item]],
+    kind: Callable[[Client, AsyncStream[Item]], T],
+) -> Callable[Concatenate[Client, P], T]:
+    """The same for a method that opens a stream, which then is of this kind."""
+
+    @functools.wraps(method)
+    def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        async def opened() -> AsyncStream[Item]:
+            return method(client._client, *args, **kwargs)
+
+        return kind(client, client._loop.call(opened))
+
+    call.__module__, call.__qualname__ = __name__, f"Client.{method.__name__}"
+    signature = inspect.signature(method).replace(return_annotation=kind.__name__)
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call
+
+
+class Client:
     """The tables of a gateway: descriptions, snapshots and live windows.
 
     Has a thread of its own until `close()` or the end of `with`. Threads may share a client.
@@ -100,103 +117,22 @@ class Client(Closing):
         self._client = client
         self._finalizer = weakref.finalize(self, loop_thread.stop, client.close)
 
-    def tables(self) -> list[TableDescription]:
-        """The tables that the key may read, by name."""
-        return self._loop.call(self._client.tables)
-
-    def table(self, name: str) -> TableDescription:
-        """One table: its columns, its size, and its state."""
-        return self._loop.call(lambda: self._client.table(name))
-
-    def snapshot(
-        self,
-        table: str,
-        *,
-        columns: Columns | None = None,
-        where: Where = None,
-        search: str = "",
-        order: Order | None = None,
-        offset: int = 0,
-        limit: int | None = None,
-    ) -> pa.Table:
-        """The rows of a table at one moment; all of them without a limit."""
-        return self._loop.call(
-            lambda: self._client.snapshot(
-                table,
-                columns=columns,
-                where=where,
-                search=search,
-                order=order,
-                offset=offset,
-                limit=limit,
-            )
-        )
-
-    def windows(
-        self,
-        table: str,
-        *,
-        columns: Columns | None = None,
-        where: Where = None,
-        search: str = "",
-        order: Order | None = None,
-        offset: int = 0,
-        limit: int = DEFAULT_LIMIT,
-    ) -> Windows:
-        """The rows `offset` to `offset + limit` of a view, each time they change.
-
-        A negative offset counts from the end and moves with it.
-        """
-
-        async def opened() -> AsyncWindows:
-            return self._client.windows(
-                table,
-                columns=columns,
-                where=where,
-                search=search,
-                order=order,
-                offset=offset,
-                limit=limit,
-            )
-
-        return Windows(self, self._loop, self._loop.call(opened))
-
-    def changes(
-        self,
-        table: str,
-        *,
-        columns: Columns | None = None,
-        where: Where = None,
-        search: str = "",
-        order: Order | None = None,
-        offset: int = 0,
-        limit: int = DEFAULT_LIMIT,
-    ) -> Changes:
-        """The rows that enter such a window, change in it and leave it."""
-
-        async def opened() -> AsyncChanges:
-            return self._client.changes(
-                table,
-                columns=columns,
-                where=where,
-                search=search,
-                order=order,
-                offset=offset,
-                limit=limit,
-            )
-
-        return Changes(self, self._loop, self._loop.call(opened))
-
-    def ask(self, **fields: str) -> Asked:
-        """Send a control message, such as `ask(usersTopic="users_v2", joinType="left")`.
-
-        It is on the control topic when this returns; its verdict will be in `control_raw`.
-        """
-        return self._loop.call(lambda: self._client.ask(**fields))
+    tables = _blocking(AsyncClient.tables)
+    table = _blocking(AsyncClient.table)
+    snapshot = _blocking(AsyncClient.snapshot)
+    windows = _opening(AsyncClient.windows, Windows)
+    changes = _opening(AsyncClient.changes, Changes)
+    ask = _blocking(AsyncClient.ask)
 
     def close(self) -> None:
         """End every window, the connection and the thread."""
         self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def connect(

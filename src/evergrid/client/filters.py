@@ -135,7 +135,10 @@ def filter_of(where: Where) -> Filter | None:
     if not isinstance(where, Mapping):
         raise TypeError(f"a filter is a mapping or made with col(), not {type(where).__name__}")
     if _is_protocol_filter(where):
-        return _from_protocol(where)
+        try:
+            return msgspec.convert(_plain(where), Filter)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"invalid filter: {error}") from None
     parts = tuple(_equals(name, value).filter for name, value in where.items())
     if len(parts) == 1:
         return parts[0]
@@ -143,18 +146,9 @@ def filter_of(where: Where) -> Filter | None:
 
 
 def _is_protocol_filter(where: Mapping[str, object]) -> bool:
-    return {"column", "op"} <= where.keys() or (
-        len(where) == 1
-        and all(isinstance(where.get(key), list | tuple) for key in where)
-        and bool(where.keys() & {"and", "or"})
-    )
-
-
-def _from_protocol(where: Mapping[str, object]) -> Filter:
-    try:
-        return msgspec.convert(_plain(where), Filter)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"invalid filter: {error}") from None
+    if len(where) == 1:
+        return isinstance(where.get("and", where.get("or")), list | tuple)
+    return {"column", "op"} <= where.keys()
 
 
 def _plain(value: object) -> object:
@@ -186,6 +180,15 @@ def _order_by(word: str) -> OrderBy:
     if colon and nulls not in {place.value for place in Nulls}:
         raise ValueError(f"invalid order {word!r}: write name, -name, name:first or name:last")
     return OrderBy(name.removeprefix("-"), descending, Nulls(nulls) if colon else Nulls.LAST)
+
+
+def order_text(order: tuple[OrderBy, ...]) -> str:
+    """The text that `order_of` reads as this order."""
+    return ",".join(
+        f"{'-' if part.descending else ''}{part.column}"
+        f"{'' if part.nulls is Nulls.LAST else f':{part.nulls.value}'}"
+        for part in order
+    )
 
 
 def columns_of(columns: Columns | None) -> tuple[str, ...]:

@@ -18,18 +18,24 @@ from socket import SHUT_RDWR
 
 import aiohttp
 
-from evergrid.client.address import Address
-from evergrid.client.client_errors import ClientError, Rejected, Unreachable, gateway_error
-from evergrid.client.connection_errors import connection_error, http_error
+from evergrid.client.address import Address, Patience
+from evergrid.client.client_errors import (
+    ClientError,
+    Rejected,
+    Unreachable,
+    connection_error,
+    gateway_error,
+    http_error,
+)
 from evergrid.client.live_protocol import LiveProtocol
-from evergrid.client.send_queue import RateLimiter
-from evergrid.client.subscription import Subscription
-from evergrid.client.timeouts import Patience
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.process.backoff import Backoff
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import PATH, SUBPROTOCOL
-from evergrid.views.view_query import Query, Window
+
+# Below a gateway's default limit (50 a second, 100 at once), beyond which it disconnects.
+RATE = 40.0
+BURST = 80.0
 
 MISSED_HEARTBEATS = 3  # after this many the connection counts as lost
 # After a timer that is so late, for example after suspend, waiting messages are read first.
@@ -40,6 +46,22 @@ _CLOSED_FILENO = -1
 _POLL_SECONDS = 0.005
 
 
+class RateLimiter:
+    """A token bucket: `rate` messages a second, and `burst` at once after a pause."""
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._left = burst
+        self._at = 0.0
+
+    def wait(self, now: float) -> float:
+        """Seconds to wait before the next message, which counts as sent then."""
+        self._left = min(self._burst, self._left + (now - self._at) * self._rate) - 1
+        self._at = now
+        return max(0.0, -self._left / self._rate)
+
+
 class LiveConnection:
     """Connects a `LiveProtocol` to its gateway. Used on one event loop alone."""
 
@@ -47,31 +69,21 @@ class LiveConnection:
         self, session: aiohttp.ClientSession, address: Address, patience: Patience
     ) -> None:
         self._session = session
-        self._address = address
+        self._url = address.url
         self._patience = patience
-        self._protocol = LiveProtocol()
         self._wake = asyncio.Event()
+        self.protocol = LiveProtocol(self._wake.set)
         self._task: asyncio.Task[None] | None = None
         self._known = False  # whether this gateway ever sent a welcome
 
-    def open(self, query: Query, window: Window, update: asyncio.Event) -> Subscription:
-        subscription = self._protocol.open(query, window, update.set)
-        self._wake.set()
+    def start(self) -> None:
+        """Connect, if there is no connection yet or the last one failed for good."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name="evergrid connection")
-        return subscription
-
-    def move(self, subscription: Subscription, window: Window) -> None:
-        self._protocol.move(subscription, window)
-        self._wake.set()
-
-    def close_window(self, subscription: Subscription) -> None:
-        self._protocol.close(subscription)
-        self._wake.set()
 
     async def close(self, error: EvergridError) -> None:
         """End every window with `error`, and the connection."""
-        self._protocol.fail(error)
+        self.protocol.fail(error)
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -90,32 +102,30 @@ class LiveConnection:
             except Exception as error:  # a bug: the windows must end instead of waiting for ever
                 bug = BrokenPromise(f"internal error ({error!r})", remedy="Please report this.")
                 bug.__cause__ = error
-                self._protocol.fail(bug)
+                self.protocol.fail(bug)
                 return
-            was_welcomed = self._protocol.welcome is not None
+            was_welcomed = self.protocol.welcome is not None
             self._known = self._known or was_welcomed
             now = time.monotonic()
             if was_welcomed and now - began > patience.longest_wait:
                 backoff.reset()
             lost_at = now if was_welcomed or lost_at is None else lost_at
             if self._is_final(problem, now - lost_at):
-                self._protocol.fail(problem)
+                self.protocol.fail(problem)
                 return
-            self._protocol.disconnected(problem.sentence())
+            self.protocol.disconnected(problem.sentence())
             await asyncio.sleep(backoff.failed())
 
     def _is_final(self, problem: EvergridError, seconds: float) -> bool:
         """Whether not to retry, after this error and so many seconds without a connection."""
-        if isinstance(problem, ClientError) and not problem.retry:
-            return True
+        is_rejected = isinstance(problem, ClientError) and not problem.retry
         give_up = self._patience.give_up
-        return give_up is not None and seconds >= give_up
+        return is_rejected or (give_up is not None and seconds >= give_up)
 
     async def _run_once(self) -> None:
         """One connection, from its beginning to the error that ends it."""
         socket = await self._connect()
-        self._protocol.connected()
-        self._wake.set()
+        self.protocol.connected()
         sender = asyncio.create_task(self._send(socket), name="evergrid sender")
         try:
             while True:
@@ -127,49 +137,45 @@ class LiveConnection:
             await _close(socket)
 
     async def _connect(self) -> aiohttp.ClientWebSocketResponse:
-        where = str(self._address)
         try:
             async with asyncio.timeout(self._patience.connect):
                 socket = await self._session.ws_connect(
-                    self._address.live(PATH),
+                    self._url + PATH,
                     protocols=(SUBPROTOCOL,),
-                    headers=self._address.headers(),
                     timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
                     max_msg_size=0,
                     autoping=True,
                 )
         except aiohttp.WSServerHandshakeError as error:
-            raise http_error(error.status, where) from None
+            raise http_error(error.status, self._url) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise connection_error(error, where, known=self._known) from None
+            raise connection_error(error, self._url, known=self._known) from None
         if socket.protocol != SUBPROTOCOL:
             await _close(socket)
             raise Rejected(
                 f"unsupported protocol: the server does not speak {SUBPROTOCOL}",
-                where=where,
+                where=self._url,
                 remedy="Check the address and the gateway's version.",
                 code=Code.UNSUPPORTED_PROTOCOL.value,
             )
         return socket
 
     def _receive_timeout(self) -> float:
-        if self._protocol.welcome is None:
+        if self.protocol.welcome is None:
             return self._patience.connect
         # A gateway may send heartbeats less often than this client expects.
-        interval = MISSED_HEARTBEATS * self._protocol.welcome.heart_seconds
+        interval = MISSED_HEARTBEATS * self.protocol.welcome.heart_seconds
         return max(self._patience.silence, interval)
 
     async def _receive(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         message = await self._next(socket)
         now = time.time()
         if message.type is aiohttp.WSMsgType.TEXT:
-            self._protocol.receive_text(message.data, now)
+            self.protocol.receive_text(message.data, now)
         elif message.type is aiohttp.WSMsgType.BINARY:
-            self._protocol.receive_frame(message.data, now)
+            self.protocol.receive_frame(message.data, now)
         else:
             raise self._close_error(socket)
-        if len(self._protocol.send_queue):
-            self._wake.set()
 
     async def _next(self, socket: aiohttp.ClientWebSocketResponse) -> aiohttp.WSMessage:
         seconds = self._receive_timeout()
@@ -183,25 +189,24 @@ class LiveConnection:
                     return await socket.receive()
         raise Unreachable(
             f"connection timed out: no message from the gateway for {seconds:g} s",
-            where=str(self._address),
+            where=self._url,
             retry=True,
         )
 
     def _close_error(self, socket: aiohttp.ClientWebSocketResponse) -> ClientError:
         """The error for the close code of a connection."""
-        where = str(self._address)
         for code in Code:
             if code.fatal and code.close == socket.close_code:
                 what = f"connection closed by the gateway ({code.value})"
-                return gateway_error(code.value, what, retry=code.retry, where=where)
-        return Unreachable("connection to the gateway lost", where=where, retry=True)
+                return gateway_error(code.value, what, retry=code.retry, where=self._url)
+        return Unreachable("connection to the gateway lost", where=self._url, retry=True)
 
     async def _send(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         """Send waiting messages, within the rate limit."""
-        limiter = RateLimiter()
+        limiter = RateLimiter(RATE, BURST)
         while True:
-            due = self._protocol.retry(time.time())
-            text = self._protocol.send_queue.take()
+            due = self.protocol.retry(time.time())
+            text = self.protocol.send_queue.take()
             if text is None:
                 self._wake.clear()
                 with contextlib.suppress(TimeoutError):

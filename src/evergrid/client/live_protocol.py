@@ -11,47 +11,55 @@ from collections.abc import Callable
 import msgspec
 
 from evergrid.client.client_errors import Rejected, gateway_error
-from evergrid.client.live_window import WindowStatus
-from evergrid.client.send_queue import SendQueue
 from evergrid.client.subscription import Subscription
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.protocol import frames, messages
 from evergrid.protocol.error_codes import Code
-from evergrid.protocol.messages import (
-    MAX_SUB,
-    PROTOCOL,
-    Close,
-    Closed,
-    Failed,
-    Heart,
-    Hello,
-    Live,
-    Move,
-    ServerHeart,
-    State,
-    Welcome,
-)
+from evergrid.protocol.messages import PROTOCOL, Live, WindowState
 from evergrid.views.view_query import Query, Window
 
 # Before a window that the gateway rejected for now is opened again.
 RETRY_SECONDS = 2.0
 
 
+class SendQueue:
+    """Messages in order, at most one of each kind per window: a later move replaces an earlier."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake  # called when there is a message to send
+        self._messages: dict[tuple[type, int | None], messages.ClientMessage] = {}
+
+    def put(self, message: messages.ClientMessage) -> None:
+        sub: int | None = getattr(message, "sub", None)
+        if isinstance(message, messages.Close):  # messages of the window need not be sent any more
+            self._messages.pop((messages.Move, sub), None)
+            if self._messages.pop((messages.Open, sub), None) is not None:
+                return
+        self._messages[type(message), sub] = message
+        self._wake()
+
+    def take(self) -> str | None:
+        """The next message; heartbeats first, because a gateway waits for them."""
+        heart = (messages.Heart, None)
+        key = heart if heart in self._messages else next(iter(self._messages), None)
+        return None if key is None else messages.encode(self._messages.pop(key))
+
+    def clear(self) -> None:
+        self._messages.clear()
+
+
 class LiveProtocol:
     """All windows of a client and their states. Times are seconds since the epoch."""
 
-    def __init__(self) -> None:
-        self.send_queue = SendQueue()
-        self.welcome: Welcome | None = None
+    def __init__(self, wake: Callable[[], None] = lambda: None) -> None:
+        self.send_queue = SendQueue(wake)
+        self.welcome: messages.Welcome | None = None
         self._windows: list[Subscription] = []
         self._by_sub: dict[int, Subscription] = {}
         self._retries: list[tuple[float, Subscription]] = []
         self._next_sub = 0
         self._received_at = 0.0
         self._disconnect_message = ""
-
-    def __len__(self) -> int:
-        return len(self._windows)
 
     def open(self, query: Query, window: Window, listener: Callable[[], None]) -> Subscription:
         subscription = Subscription(query, window, listener)
@@ -67,7 +75,7 @@ class LiveProtocol:
             return
         subscription.move(window)
         if subscription.sub is not None:
-            self.send_queue.put(Move(subscription.sub, window.offset, window.limit))
+            self.send_queue.put(messages.Move(subscription.sub, window.offset, window.limit))
 
     def close(self, subscription: Subscription) -> None:
         self._remove(subscription)
@@ -82,7 +90,7 @@ class LiveProtocol:
         """There is a new connection: send hello, and nothing else before the answer."""
         self.welcome = None
         self.send_queue.clear()
-        self.send_queue.put(Hello(PROTOCOL))
+        self.send_queue.put(messages.Hello(PROTOCOL))
 
     def disconnected(self, message: str) -> None:
         """The connection was lost: every window becomes stale."""
@@ -105,15 +113,17 @@ class LiveProtocol:
             return
         self._received_at = now
         match message:
-            case Welcome():
+            case messages.Welcome():
                 self._start(message)
-            case State():
-                self._set_status(message)
-            case Failed():
+            case messages.State():
+                if subscription := self._by_sub.get(message.sub):
+                    status = WindowState(message.state, message.message, message.since)
+                    subscription.set_status(status)
+            case messages.Failed():
                 self._failed(message, now)
-            case ServerHeart():
-                self.send_queue.put(Heart())
-            case Closed():
+            case messages.ServerHeart():
+                self.send_queue.put(messages.Heart())
+            case messages.Closed():
                 pass  # already removed when it was closed
 
     def receive_frame(self, data: bytes, now: float) -> None:
@@ -129,7 +139,11 @@ class LiveProtocol:
         try:
             subscription.apply(frame, self.welcome.instance)
         except BrokenPromise as problem:
-            self._reopen(subscription, problem, self.welcome)
+            self._release(subscription)
+            if subscription.frame_failed(problem):
+                self._open(subscription, self.welcome)
+            else:
+                self._windows.remove(subscription)
 
     def retry(self, now: float) -> float | None:
         """Open rejected windows again that are due; seconds until the next is due."""
@@ -141,7 +155,7 @@ class LiveProtocol:
                 self._open(subscription, self.welcome)
         return min((at - now for at, _ in self._retries), default=None)
 
-    def _start(self, welcome: Welcome) -> None:
+    def _start(self, welcome: messages.Welcome) -> None:
         if welcome.protocol != PROTOCOL:
             code = Code.UNSUPPORTED_PROTOCOL.value
             what = f"unsupported protocol: gateway {welcome.protocol}, client {PROTOCOL}"
@@ -151,39 +165,24 @@ class LiveProtocol:
         for subscription in self._windows:
             self._open(subscription, welcome)
 
-    def _open(self, subscription: Subscription, welcome: Welcome) -> None:
-        self._next_sub = self._next_sub % MAX_SUB + 1
+    def _open(self, subscription: Subscription, welcome: messages.Welcome) -> None:
+        self._next_sub = self._next_sub % messages.MAX_SUB + 1
         message = subscription.open_message(self._next_sub, welcome.instance)
         size = len(messages.encode(message).encode())
         if size > welcome.max_message_bytes:
-            self._end(
-                subscription,
-                Rejected(
-                    f"message too large: {size} bytes to open the window, the gateway accepts "
-                    f"{welcome.max_message_bytes}",
-                    where=subscription.query.table,
-                    remedy="Use a shorter filter or fewer columns.",
-                    code=Code.TOO_LARGE.value,
-                ),
+            error = Rejected(
+                f"message too large: {size} bytes to open the window, the gateway accepts "
+                f"{welcome.max_message_bytes}",
+                where=subscription.query.table,
+                remedy="Use a shorter filter or fewer columns.",
+                code=Code.TOO_LARGE.value,
             )
+            self._end(subscription, error)
             return
         self._by_sub[self._next_sub] = subscription
         self.send_queue.put(message)
 
-    def _reopen(self, subscription: Subscription, problem: BrokenPromise, welcome: Welcome) -> None:
-        if subscription.sub is not None:
-            del self._by_sub[subscription.sub]
-            self.send_queue.put(Close(subscription.sub))
-        if subscription.frame_failed(problem):
-            self._open(subscription, welcome)
-        else:
-            self._windows.remove(subscription)
-
-    def _set_status(self, message: State) -> None:
-        if subscription := self._by_sub.get(message.sub):
-            subscription.set_status(WindowStatus(message.state, message.message, message.since))
-
-    def _failed(self, message: Failed, now: float) -> None:
+    def _failed(self, message: messages.Failed, now: float) -> None:
         subscription = None if message.sub is None else self._by_sub.get(message.sub)
         table = subscription.query.table if subscription else ""
         error = gateway_error(message.code, message.message, retry=message.retry, where=table)
@@ -194,7 +193,7 @@ class LiveProtocol:
         if message.retry and message.sub is not None:
             del self._by_sub[message.sub]
             subscription.sub = None
-            subscription.set_status(WindowStatus(Live.WAITING, error.sentence()))
+            subscription.set_status(WindowState(Live.WAITING, error.sentence()))
             self._retries.append((now + RETRY_SECONDS, subscription))
         else:
             self._end(subscription, error)
@@ -206,6 +205,10 @@ class LiveProtocol:
     def _remove(self, subscription: Subscription) -> None:
         if subscription in self._windows:
             self._windows.remove(subscription)
+        self._release(subscription)
+
+    def _release(self, subscription: Subscription) -> None:
+        """Close the window on the gateway, if it is open there."""
         sub = subscription.sub
         if sub is not None and self._by_sub.pop(sub, None) is not None:
-            self.send_queue.put(Close(sub))
+            self.send_queue.put(messages.Close(sub))

@@ -1,23 +1,19 @@
-"""The state of a live window as programs get it: its rows, and how fresh they are."""
+"""The state of a live window: its rows after each frame, and how fresh they are. No I/O."""
 
 from __future__ import annotations
 
 import datetime
+from itertools import chain
 
 import msgspec
 import pyarrow as pa
 
-from evergrid.client.window_rows import WindowRows
+from evergrid.model.errors import BrokenPromise
 from evergrid.model.table import Column
-from evergrid.protocol.messages import Live
+from evergrid.protocol.frames import ID_COLUMN, Frame, FrameKind, Header
+from evergrid.protocol.messages import Live, WindowState
 
-
-class WindowStatus(msgspec.Struct, frozen=True):
-    """The state of a window, from the gateway or, without a connection, from the client."""
-
-    state: Live
-    message: str
-    since: int = 0
+_EPOCH = datetime.datetime.fromtimestamp(0, datetime.UTC)
 
 
 class LiveWindow(msgspec.Struct, frozen=True):
@@ -51,26 +47,105 @@ class LiveWindow(msgspec.Struct, frozen=True):
         return self.state is Live.LIVE
 
 
-def live_window(table: str, window: WindowRows | None, status: WindowStatus) -> LiveWindow:
-    header = window.header if window else None
+def moment(microseconds: int) -> datetime.datetime | None:
+    """The time of so many microseconds since the epoch; None for 0, which means no time."""
+    return _EPOCH + datetime.timedelta(microseconds=microseconds) if microseconds else None
+
+
+class WindowRows(msgspec.Struct, frozen=True):
+    """The rows of a window, from top to bottom, and the header of its last frame."""
+
+    rows: pa.Table
+    columns: tuple[Column, ...]
+    header: Header
+
+    @property
+    def sequence(self) -> int:
+        return self.header.sequence
+
+
+NO_ROWS = WindowRows(pa.table({}), (), Header(FrameKind.FULL, 0, 0, 0, 0, 0, 0, 0))
+
+
+def live_window(table: str, window: WindowRows, status: WindowState) -> LiveWindow:
+    header = window.header
     return LiveWindow(
         table=table,
-        rows=window.rows if window else pa.table({}),
-        columns=window.columns if window else (),
-        total=header.total if header else 0,
-        offset=header.offset if header else 0,
-        generation=header.generation if header else 0,
-        sequence=header.sequence if header else 0,
-        time=moment(header.time) if header else None,
+        rows=window.rows,
+        columns=window.columns,
+        total=header.total,
+        offset=header.offset,
+        generation=header.generation,
+        sequence=header.sequence,
+        time=moment(header.time),
         state=status.state,
         message=status.message,
         stale_since=moment(status.since) if status.state is Live.STALE else None,
     )
 
 
-def moment(microseconds: int) -> datetime.datetime | None:
-    """The time of so many microseconds since the epoch; None for 0, which means no time."""
-    if not microseconds:
-        return None
-    seconds, rest = divmod(microseconds, 1_000_000)
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).replace(microsecond=rest)
+def apply_frame(before: WindowRows | None, frame: Frame, *, floor: int = 0) -> WindowRows:
+    """The state after `frame`; BrokenPromise if the frame does not fit the state before.
+
+    `floor` is the lowest sequence number that is accepted, because a window must not show an
+    older state after a newer one.
+    """
+    header = frame.header
+    if header.sequence < floor:
+        raise BrokenPromise(f"frame out of order: state {header.sequence} came after state {floor}")
+    if header.kind is FrameKind.FULL:
+        rows = _read(frame, None)
+        return WindowRows(_checked(rows, header), frame.description.columns, header)
+    if before is None or before.sequence != header.base:
+        have = "none" if before is None else f"state {before.sequence}"
+        raise BrokenPromise(f"difference from state {header.base}, but the client has {have}")
+    fresh = _read(frame, before.rows.schema)
+    rows = _combined(before.rows, fresh, frame.description.parts)
+    return WindowRows(_checked(rows, header), before.columns, header)
+
+
+def _read(frame: Frame, schema: pa.Schema | None) -> pa.Table:
+    """The rows in a frame's body. A difference may omit the schema of its window."""
+    batches: list[pa.RecordBatch] = []
+    try:
+        for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(frame.body)):
+            if message.type == "schema":
+                sent = pa.ipc.read_schema(message)
+                if schema is not None and not sent.equals(schema):
+                    raise BrokenPromise("difference with other columns than its window")
+                schema = sent
+            else:
+                batches.append(pa.ipc.read_record_batch(message, schema))
+        return pa.Table.from_batches(batches, schema)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise BrokenPromise(f"frame without a valid Arrow stream ({error})") from None
+
+
+def _checked(rows: pa.Table, header: Header) -> pa.Table:
+    if ID_COLUMN not in rows.schema.names:
+        raise BrokenPromise(f"frame without the column {ID_COLUMN}")
+    if rows.num_rows != header.rows:
+        raise BrokenPromise(f"frame with {rows.num_rows} rows, but its header says {header.rows}")
+    return rows
+
+
+def _combined(before: pa.Table, fresh: pa.Table, parts: tuple[tuple[int, int], ...]) -> pa.Table:
+    """The new rows: some of `before` and all `fresh` ones, in the order of `parts`.
+
+    They are copied into one chunk, because slices would add up to thousands over days.
+    """
+    held = before.num_rows
+    spans: list[range] = []
+    used = 0
+    for start, count in parts:
+        if count < 0 or start < -1 or (start >= 0 and start + count > held):
+            raise BrokenPromise(
+                f"difference with {count} rows from {start}, but the window has {held}"
+            )
+        first = held + used if start < 0 else start
+        used += count if start < 0 else 0
+        spans.append(range(first, first + count))
+    if used != fresh.num_rows:
+        raise BrokenPromise(f"difference with {fresh.num_rows} new rows, of which it uses {used}")
+    chosen = pa.array(chain.from_iterable(spans), pa.int64())
+    return pa.concat_tables([before, fresh]).take(chosen).combine_chunks()

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from typing import TypeVar
 
-from evergrid.client.client_errors import Closed
+from evergrid.client.client_errors import closed
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class LoopThread:
         with self._lock:
             loop = self._loop
             if loop is None:
-                raise _closed()
+                raise closed()
             # The coroutine is created there: an interrupt here cannot leave one without an awaiter.
             loop.call_soon_threadsafe(
                 lambda: tasks.append(asyncio.create_task(_settle(work, waiting)))
@@ -77,13 +77,9 @@ async def _settle(work: Work[T], waiting: Future[T]) -> None:
     try:
         result = await work()
     except asyncio.CancelledError:
-        waiting.set_exception(_closed())
+        waiting.set_exception(closed())
         raise
     except BaseException as error:
         waiting.set_exception(error)
     else:
         waiting.set_result(result)
-
-
-def _closed() -> Closed:
-    return Closed("the client is closed", remedy="Create another with connect().")

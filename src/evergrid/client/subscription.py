@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evergrid.client.live_window import LiveWindow, WindowStatus, live_window
-from evergrid.client.window_rows import WindowRows, apply_frame
+import msgspec
+
+from evergrid.client.live_window import (
+    NO_ROWS,
+    LiveWindow,
+    WindowRows,
+    apply_frame,
+    live_window,
+)
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.protocol.frames import Frame
-from evergrid.protocol.messages import Live, Open, Resume
+from evergrid.protocol.messages import Live, Open, Resume, WindowState
 from evergrid.views.view_query import Query, Window
 
 MAX_FRAME_ERRORS = 3  # in a row, before the window fails
@@ -32,9 +39,9 @@ class Subscription:
         self._instance = ""
         self._moved = False
         self._frame_errors = 0
-        self._status: WindowStatus | None = None
+        self._status: WindowState | None = None
         self._status_is_own = False
-        self._pending_status: WindowStatus | None = None
+        self._pending_status: WindowState | None = None
         self._needs_frame = True
         self._has_update = False
 
@@ -57,14 +64,9 @@ class Subscription:
         self.sub = sub
         return Open(
             sub=sub,
-            table=self.query.table,
-            columns=self.query.columns,
-            filter=self.query.filter,
-            search=self.query.search,
-            order=self.query.order,
-            offset=self.window.offset,
-            limit=self.window.limit,
             resume=resume,
+            **msgspec.structs.asdict(self.query),
+            **msgspec.structs.asdict(self.window),
         )
 
     def move(self, window: Window) -> None:
@@ -85,7 +87,7 @@ class Subscription:
         if self._pending_status is not None:
             self._set_status(self._pending_status, own=False)
         elif self._status is None or self._status_is_own:
-            self._set_status(WindowStatus(Live.LIVE, ""), own=False)
+            self._set_status(WindowState(Live.LIVE, ""), own=False)
         self._notify()
 
     def frame_failed(self, problem: BrokenPromise) -> bool:
@@ -97,7 +99,7 @@ class Subscription:
         self.fail(problem)
         return False
 
-    def set_status(self, status: WindowStatus) -> None:
+    def set_status(self, status: WindowState) -> None:
         """Take the status that the gateway sent.
 
         `live` takes effect with the next frame if the rows are those of an earlier connection, or
@@ -116,9 +118,9 @@ class Subscription:
         was = self._status
         if was is not None and was.state is Live.STALE and was.since:
             since = min(was.since, since) if since else was.since
-        self._set_status(WindowStatus(Live.STALE, message, since), own=True)
+        self._set_status(WindowState(Live.STALE, message, since), own=True)
 
-    def _set_status(self, status: WindowStatus, *, own: bool) -> None:
+    def _set_status(self, status: WindowState, *, own: bool) -> None:
         self._status_is_own = own
         self._pending_status = None
         if status != self._status:
@@ -141,8 +143,8 @@ class Subscription:
 
     def newest(self) -> LiveWindow:
         """The newest state, whether or not it was taken before."""
-        status = self._status or WindowStatus(Live.LOADING, "The gateway has not answered yet.")
-        return live_window(self.query.table, self._rows, status)
+        status = self._status or WindowState(Live.LOADING, "The gateway has not answered yet.")
+        return live_window(self.query.table, self._rows or NO_ROWS, status)
 
     def take(self) -> LiveWindow | None:
         """The newest state, if it was not taken before."""

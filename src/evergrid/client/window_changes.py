@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Iterator
 
 import msgspec
@@ -67,14 +68,9 @@ def _changed(
         return set(common)
     left = _rows(before, [old[row_id] for row_id in common])
     right = _rows(after, [new[row_id] for row_id in common])
-    differs = [False] * len(common)
-    for name in after.schema.names:
-        same = _same(left[name], right[name])
-        if pc.all(same).as_py():
-            continue
-        equals = same.to_pylist()
-        differs = [known or not equal for known, equal in zip(differs, equals, strict=True)]
-    return {row_id for row_id, differ in zip(common, differs, strict=True) if differ}
+    columns = (_same(left[name], right[name]) for name in after.schema.names)
+    same = functools.reduce(pc.and_, columns).to_pylist()
+    return {row_id for row_id, equal in zip(common, same, strict=True) if not equal}
 
 
 def _same(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.ChunkedArray:

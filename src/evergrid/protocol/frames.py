@@ -52,7 +52,7 @@ class Description(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Header(msgspec.Struct, frozen=True):
-    """The fields of a frame's header."""
+    """The fields of a frame's header, in its order."""
 
     kind: FrameKind
     sequence: int
@@ -79,18 +79,7 @@ def encode_shared(header: Header, description: Description, body: bytes | memory
     """A frame without its first four bytes."""
     text = _encoder.encode(description)
     text += b" " * (-len(text) % 8)
-    packed = _HEADER.pack(
-        0,
-        header.kind,
-        header.sequence,
-        header.base,
-        header.generation,
-        header.total,
-        header.offset,
-        header.time,
-        header.rows,
-        len(text),
-    )
+    packed = _HEADER.pack(0, *msgspec.structs.astuple(header), len(text))
     return b"".join((packed[_SUB.size :], text, body))
 
 
@@ -103,24 +92,13 @@ def decode(frame: bytes) -> Frame:
     """Decode a frame; ValueError if it is invalid."""
     if len(frame) < _HEADER.size:
         raise ValueError(f"a frame of {len(frame)} bytes is shorter than its header")
-    sub, kind, sequence, base, generation, total, offset, time, rows, length = _HEADER.unpack_from(
-        frame
-    )
+    sub, kind, *fields, length = _HEADER.unpack_from(frame)
     end = _HEADER.size + length
     if end > len(frame):
         raise ValueError("a frame ends within its description")
     return Frame(
         sub=sub,
-        header=Header(
-            kind=FrameKind(kind),
-            sequence=sequence,
-            base=base,
-            generation=generation,
-            total=total,
-            offset=offset,
-            time=time,
-            rows=rows,
-        ),
+        header=Header(FrameKind(kind), *fields),
         description=_descriptions.decode(frame[_HEADER.size : end]),
         body=memoryview(frame)[end:],
     )

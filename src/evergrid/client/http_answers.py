@@ -1,4 +1,4 @@
-"""Descriptions of a gateway's tables."""
+"""What the gateway answers over HTTP: descriptions of tables, and where a control message is."""
 
 from __future__ import annotations
 
@@ -55,3 +55,23 @@ class TableDescription(msgspec.Struct, frozen=True):
     def newest_time(self) -> datetime.datetime | None:
         """The newest time of a row."""
         return moment(self.newest)
+
+
+class TableList(msgspec.Struct, frozen=True):
+    tables: tuple[TableDescription, ...]
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A control message that was sent; its verdict will be a row of `control_raw`."""
+
+    partition: int
+    offset: int
+
+    @property
+    def row_id(self) -> str:
+        """The `_id` of that row."""
+        return f"{self.partition}:{self.offset}"
+
+
+class ControlAnswer(msgspec.Struct, frozen=True):
+    sent: Asked

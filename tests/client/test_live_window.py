@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from evergrid.client.window_rows import WindowRows, apply_frame
+from evergrid.client.live_window import WindowRows, apply_frame
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol import frames
 from tests.client.gateway_messages import SCHEMA, Parts, Row, difference, full, row
