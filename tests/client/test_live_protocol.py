@@ -195,3 +195,13 @@ def test_a_close_takes_back_what_was_not_said_yet() -> None:
     send_queue.put(Move(2, 5))
     send_queue.put(Close(2))
     assert send_queue.take() == encode(Close(2))
+
+
+def test_a_window_after_one_that_is_too_large_is_opened() -> None:
+    protocol = LiveProtocol()
+    large = opened(protocol, Query("users_ui", search="x" * 20_000))
+    small = opened(protocol)
+    protocol.connected()
+    protocol.receive_text(welcome(), NOW)
+    assert isinstance(large.failure, Rejected)
+    assert said(protocol) == [Hello(1), Open(number(small), "users_ui")]

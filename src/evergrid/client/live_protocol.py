@@ -162,7 +162,7 @@ class LiveProtocol:
             raise gateway_error(code, what, retry=False)
         self.welcome = welcome
         self._disconnect_message = ""
-        for subscription in self._windows:
+        for subscription in list(self._windows):  # one that is too large is removed
             self._open(subscription, welcome)
 
     def _open(self, subscription: Subscription, welcome: messages.Welcome) -> None:
