@@ -18,8 +18,7 @@ from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
 from evergrid.gateway.http.api import Api
 from evergrid.gateway.http.assets import CLIENT, Assets
 from evergrid.gateway.http.control_endpoint import ControlEndpoint, ControlTopic
-from evergrid.gateway.http.loop_delay import LoopDelays
-from evergrid.gateway.http.metrics import MetricsSnapshot
+from evergrid.gateway.http.metrics import LoopDelays, MetricsSnapshot
 from evergrid.gateway.http.openapi import openapi_document
 from evergrid.gateway.http.row_downloads import RowDownloads
 from evergrid.gateway.http.web_page import WebPage

@@ -20,7 +20,6 @@ from evergrid.gateway.app import GatewayApp
 from evergrid.gateway.engine.table_engine import TableEngine
 from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.gateway.http.control_endpoint import ControlTopic
-from evergrid.gateway.http.loop_delay import measure
 from evergrid.model.errors import BrokenPromise, ConfigError
 
 BACKLOG = 1024
@@ -72,7 +71,7 @@ class RunningGateway:
         self._engine.start(self._app.router.deliver)
         self._tasks = [
             asyncio.create_task(self._app.connections.check(limiter)),
-            asyncio.create_task(measure(self._app.delays)),
+            asyncio.create_task(self._app.delays.measure()),
         ]
         if certificate is not None:
             self._tasks.append(asyncio.create_task(certificate.watch()))

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import EngineLoad
-from evergrid.gateway.http.loop_delay import LoopDelays
-from evergrid.gateway.http.metrics import MetricsSnapshot, metrics
+from evergrid.gateway.http.metrics import LoopDelays, MetricsSnapshot, metrics
 from evergrid.protocol.error_codes import Code
 from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.conftest import person

@@ -5,8 +5,7 @@ import re
 from evergrid.changelog.manifest import Gap
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
-from evergrid.gateway.http.loop_delay import BUCKETS, LoopDelays
-from evergrid.gateway.http.metrics import MetricsSnapshot, metrics
+from evergrid.gateway.http.metrics import BUCKETS, LoopDelays, MetricsSnapshot, metrics
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live
 
