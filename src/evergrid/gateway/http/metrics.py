@@ -124,11 +124,11 @@ def _numbers(now: MetricsSnapshot) -> Mapping[str, tuple[str, Number]]:
     load, counters, delays = now.load, now.counters, now.delays
     return {
         "ready": ("Whether all tables are loaded.", int(load.ready)),
-        "views": ("Views over all tables.", load.views),
-        "windows": ("Different windows over all views.", load.windows),
-        "subscribers": ("Subscriptions to windows.", load.subscribers),
+        "views": ("Views over all tables.", load.hub.views),
+        "windows": ("Different windows over all views.", load.hub.windows),
+        "subscribers": ("Subscriptions to windows.", load.hub.subscribers),
         "view_cpu_seconds_total": ("CPU spent on views.", load.view_seconds),
-        "publications_total": ("Publications of windows.", load.publications),
+        "publications_total": ("Publications of windows.", load.hub.publications),
         "rows_applied_total": ("Changes applied.", load.rows_applied),
         "connections": ("Open WebSockets.", now.connections),
         "strangers": ("Open WebSockets that have not logged in.", now.anonymous),
