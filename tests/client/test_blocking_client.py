@@ -191,7 +191,7 @@ def test_a_loop_that_was_left_closes_its_window(gateway: LocalGateway) -> None:
         for window in client.windows("users_ui"):
             if window.live:
                 break
-        eventually(lambda: gateway.call(gateway.engine.load).subscribers == 0)
+        eventually(lambda: gateway.call(gateway.engine.load).hub.subscribers == 0)
 
 
 def test_threads_may_share_a_client(gateway: LocalGateway) -> None:

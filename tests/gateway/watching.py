@@ -11,7 +11,7 @@ import pyarrow as pa
 from evergrid.client.live_window import WindowRows, apply_frame
 from evergrid.gateway.engine.deliveries import Published, Rejected, Resumed, StateChanged
 from evergrid.gateway.engine.hub import Hub, HubLimits
-from evergrid.gateway.engine.shared_window import PublicationTime
+from evergrid.gateway.engine.shared_view import PublicationTime
 from evergrid.gateway.live.outbound_queue import PendingFrame
 from evergrid.model.field_types import TEXT
 from evergrid.model.table import Column, Table

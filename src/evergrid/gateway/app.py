@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 
 from aiohttp import web
@@ -11,32 +10,26 @@ from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.config.settings import Gateway
 from evergrid.gateway.access.access_key import KeyFinder
 from evergrid.gateway.access.auth_middleware import REST, AuthMiddleware, Handler, Log
-from evergrid.gateway.access.limits import ConnectionCounter, SlotCounter
+from evergrid.gateway.access.limits import SlotCounter
 from evergrid.gateway.access.origin_policy import OriginPolicy
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
 from evergrid.gateway.http.api import Api
 from evergrid.gateway.http.assets import CLIENT, Assets
 from evergrid.gateway.http.control_endpoint import ControlEndpoint, ControlTopic
-from evergrid.gateway.http.loop_delay import LoopDelays
-from evergrid.gateway.http.metrics import MetricsSnapshot
+from evergrid.gateway.http.metrics import LoopDelays, MetricsSnapshot
 from evergrid.gateway.http.openapi import openapi_document
 from evergrid.gateway.http.row_downloads import RowDownloads
 from evergrid.gateway.http.web_page import WebPage
-from evergrid.gateway.live.connection_set import ConnectionSet
-from evergrid.gateway.live.delivery_router import DeliveryRouter
 from evergrid.gateway.live.live_endpoint import LiveEndpoint
-from evergrid.gateway.live.session_context import SessionContext
 from evergrid.protocol.messages import PATH
 from evergrid.version import __version__
 
 CONTROL = "/api/control"  # the only path that accepts POST
 
-_subscriber_ids = itertools.count(1)  # of the whole process: no id is used twice
-
 
 class GatewayApp:
-    """Makes the aiohttp application; `connections` are its WebSockets."""
+    """Makes the aiohttp application; `live` has its WebSockets."""
 
     def __init__(
         self,
@@ -51,21 +44,9 @@ class GatewayApp:
         self._engine = engine
         self._counters = TrafficCounters()
         self.delays = LoopDelays()
-        self.connections = ConnectionSet()
-        self.router = DeliveryRouter()
-        self._slots = ConnectionCounter(gateway.limits)
         self._exports = SlotCounter(gateway.limits.exports)
         self._auth = AuthMiddleware(OriginPolicy(gateway, port), keys, self._counters, log)
-        context = SessionContext(
-            instance=engine.instance,
-            server=__version__,
-            limits=gateway.limits,
-            keys=keys,
-            next_subscriber=lambda: next(_subscriber_ids),
-        )
-        self._live = LiveEndpoint(
-            context, engine, self.router, self._slots, self.connections, self._counters
-        )
+        self.live = LiveEndpoint(gateway.limits, engine, keys, self._counters)
         downloads = RowDownloads(engine, self._exports, gateway.limits.window_rows, self._counters)
         self._page = WebPage(assets)
         self._api = Api(engine, downloads, openapi_document(__version__), self._snapshot)
@@ -101,11 +82,11 @@ class GatewayApp:
             "/api/tables": self._api.tables,
             "/api/tables/{name}": self._api.table,
             "/api/tables/{name}/rows": self._api.rows,
-            PATH: self._live.handle,
+            PATH: self.live.handle,
         }
 
     def close(self) -> None:
-        self.router.close()
+        self.live.router.close()
         self._control.close()
 
     def _snapshot(self, tables: Sequence[TableInfo]) -> MetricsSnapshot:
@@ -116,7 +97,7 @@ class GatewayApp:
             load=self._engine.load(),
             counters=self._counters,
             delays=self.delays,
-            connections=self._slots.connections,
-            anonymous=self._slots.anonymous,
+            connections=self.live.slots.connections,
+            anonymous=self.live.slots.of_key(None),
             exports=self._exports.taken,
         )

@@ -4,91 +4,59 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import logging
 import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from aiohttp import web
 
-from evergrid.config.settings import Gateway, GatewayLimits
+from evergrid.config.settings import Gateway
 from evergrid.gateway.access.access_key import KeyFinder
 from evergrid.gateway.access.auth_middleware import Log
-from evergrid.gateway.access.connection_limiter import ConnectionLimiter, HttpHandler
+from evergrid.gateway.access.connection_limiter import ConnectionLimiter
 from evergrid.gateway.access.origin_policy import check_binding
 from evergrid.gateway.access.server_certificate import ServerCertificate
 from evergrid.gateway.app import GatewayApp
 from evergrid.gateway.engine.table_engine import TableEngine
 from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.gateway.http.control_endpoint import ControlTopic
-from evergrid.gateway.http.loop_delay import measure
-from evergrid.model.errors import BrokenPromise, ConfigError
+from evergrid.model.errors import ConfigError
 
 BACKLOG = 1024
-KEEPALIVE_SECONDS = 30.0
 SHUTDOWN_SECONDS = 2.0
-HEADER_BYTES = 1024
-
-# The gateway logs by the `log` that it is given; aiohttp's own log lines are dropped.
-_no_log = logging.getLogger("evergrid.gateway.http")
-_no_log.setLevel(logging.CRITICAL + 1)  # so that they are not even formatted
-_no_log.addHandler(logging.NullHandler())
-_no_log.propagate = False
 
 
+@dataclass(eq=False, repr=False)
 class RunningGateway:
     """A gateway that serves; `address` is the URL to open or connect to."""
 
-    def __init__(
-        self,
-        address: str,
-        port: int,
-        engine: TableEngine,
-        app: GatewayApp,
-        listener: asyncio.Server,
-    ) -> None:
-        self.address = address
-        self.port = port
-        self._engine = engine
-        self._app = app
-        self._listener = listener
-        self._runner: web.AppRunner | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+    address: str
+    port: int
+    engine: TableEngine
+    app: GatewayApp
+    listener: asyncio.Server
+    runner: web.AppRunner
+    tasks: Sequence[asyncio.Task[None]]
 
     @property
     def routes(self) -> tuple[str, ...]:
         """All paths that are served."""
-        return tuple(self._app.routes())
+        return tuple(self.app.routes())
 
     def __repr__(self) -> str:
         return f"<gateway at {self.address}>"
 
-    async def start(
-        self,
-        runner: web.AppRunner,
-        limiter: ConnectionLimiter,
-        certificate: ServerCertificate | None,
-    ) -> None:
-        self._runner = runner
-        self._engine.start(self._app.router.deliver)
-        self._tasks = [
-            asyncio.create_task(self._app.connections.check(limiter)),
-            asyncio.create_task(measure(self._app.delays)),
-        ]
-        if certificate is not None:
-            self._tasks.append(asyncio.create_task(certificate.watch()))
-        await self._listener.start_serving()
-
     async def stop(self) -> None:
         """Accept no more connections, end those that are open, then stop the engine."""
-        self._listener.close()
-        await self._app.connections.shut_down()
-        if self._runner is not None:
-            await _shut_down(self._runner)
-        for task in self._tasks:
+        self.listener.close()
+        await self.app.live.shut_down()
+        await _shut_down(self.runner)
+        for task in self.tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._app.close()
-        await self._engine.stop()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        self.app.close()
+        await self.engine.stop()
 
 
 async def _shut_down(runner: web.AppRunner) -> None:
@@ -124,74 +92,42 @@ async def serve(
     """
     check_binding(gateway)
     assets = load(web_app)
-    acceptor = _Acceptor()
+    limiter = ConnectionLimiter(gateway.limits)
     certificate = ServerCertificate(gateway.tls, log) if gateway.tls else None
-    listener = await _bind(gateway, acceptor, certificate)
+    listener = await _bind(gateway, limiter, certificate)
     try:
         port = int(listener.sockets[0].getsockname()[1])
         app = GatewayApp(gateway, port, engine, keys, control, assets, log)
         runner = web.AppRunner(
-            app.application(acceptor.on_request),
+            app.application(limiter.on_request),
             handle_signals=False,
             shutdown_timeout=SHUTDOWN_SECONDS,
         )
         await runner.setup()
-        acceptor.limiter = _limiter(runner, gateway.limits)
-        running = RunningGateway(_address(gateway, port), port, engine, app, listener)
-        await running.start(runner, acceptor.limiter, certificate)
+        limiter.server = runner.server
+        engine.start(app.live.router.deliver)
+        work = [app.live.check(limiter), app.delays.measure()]
+        if certificate is not None:
+            work.append(certificate.watch())
+        tasks = [asyncio.create_task(one) for one in work]
+        await listener.start_serving()
     except OSError as error:
         listener.close()
         raise _cannot_bind(gateway, error) from error
     except BaseException:
         listener.close()
         raise
-    return running
-
-
-def _limiter(runner: web.AppRunner, limits: GatewayLimits) -> ConnectionLimiter:
-    server = runner.server
-    if server is None:
-        raise BrokenPromise("aiohttp made no server")
-    loop = asyncio.get_running_loop()
-
-    def handler() -> HttpHandler:
-        return HttpHandler(
-            server,
-            loop=loop,
-            access_log=_no_log,
-            logger=_no_log,
-            keepalive_timeout=KEEPALIVE_SECONDS,
-            # A filter may be as long in a URL as in a message.
-            max_line_size=limits.message_bytes + HEADER_BYTES,
-        )
-
-    return ConnectionLimiter(handler, lambda: len(server.connections), limits)
-
-
-class _Acceptor:
-    """Passes new connections to the limiter, which is made only after binding."""
-
-    def __init__(self) -> None:
-        self.limiter: ConnectionLimiter | None = None
-
-    def __call__(self) -> asyncio.BaseProtocol:
-        if self.limiter is None:
-            raise ConnectionRefusedError("not started yet")
-        return self.limiter()
-
-    def on_request(self, request: web.Request) -> None:
-        if self.limiter is not None:
-            self.limiter.first_request(request.protocol)
+    return RunningGateway(_address(gateway, port), port, engine, app, listener, runner, tasks)
 
 
 async def _bind(
-    gateway: Gateway, acceptor: _Acceptor, certificate: ServerCertificate | None
+    gateway: Gateway, limiter: ConnectionLimiter, certificate: ServerCertificate | None
 ) -> asyncio.Server:
     loop = asyncio.get_running_loop()
     context = certificate.context if certificate else None
     try:
         return await loop.create_server(
-            acceptor,
+            limiter,
             gateway.host,
             gateway.port,
             ssl=context,

@@ -88,17 +88,21 @@ _DTYPES = {
 }
 
 
+def in_memory(values: pa.Array, dtype: type[np.generic] = np.int64) -> Values:
+    """Arrow's 64-bit values as they lie in memory; entries of nulls are undefined."""
+    return np.frombuffer(values.buffers()[1], dtype)[values.offset :][: len(values)]
+
+
 def _numbers(values: pa.Array, wide: bool) -> Values:
-    """Arrow's values as they lie in memory; entries of nulls are undefined."""
+    """Arrow's values as numbers; entries of nulls are undefined."""
     if pa.types.is_boolean(values.type):
         bits = values.fill_null(False).to_numpy(zero_copy_only=False)
         return np.asarray(bits, np.bool_)
-    start, size = values.offset, len(values)
     if pa.types.is_decimal(values.type):
-        words = np.frombuffer(values.buffers()[1], np.int64).reshape(-1, 2)[start : start + size]
+        words = np.frombuffer(values.buffers()[1], np.int64).reshape(-1, 2)
+        words = words[values.offset :][: len(values)]
         return words if wide else words[:, 0]
-    dtype = np.float64 if pa.types.is_floating(values.type) else np.int64
-    return np.frombuffer(values.buffers()[1], dtype)[start : start + size]
+    return in_memory(values, np.float64 if pa.types.is_floating(values.type) else np.int64)
 
 
 class TextColumn:

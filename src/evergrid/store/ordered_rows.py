@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +29,13 @@ _SAMPLE_PER_BUCKET = 16
 _Fetch = Callable[[Slots], Keys]
 
 
+@dataclass(slots=True)
 class _Sorted:
     """One bucket's rows in order, with their keys."""
 
-    __slots__ = ("idle", "keys", "slots")
-
-    def __init__(self, slots: Slots, keys: Keys, idle: int = 0) -> None:
-        self.slots = slots
-        self.keys = keys
-        self.idle = idle  # changes since it was read
+    slots: Slots
+    keys: Keys
+    idle: int = 0  # changes since it was read
 
 
 class OrderedRows:
@@ -82,7 +81,9 @@ class OrderedRows:
         if not slots.size:
             return
         self.remove(slots)
-        places = self._places(keys)
+        places = np.zeros(len(keys), np.int64)
+        if self._bounds is not None:
+            places = self._bounds.locate(keys)
         labels = self._labels[places]
         self._label[slots] = labels
         self._counts += np.bincount(places, minlength=len(self._counts))
@@ -140,11 +141,6 @@ class OrderedRows:
                 yield bucket[self._fetch(bucket).sorted()][first:last]
             at += count
 
-    def _places(self, keys: Keys) -> Slots:
-        if self._bounds is None:
-            return np.zeros(len(keys), np.int64)
-        return self._bounds.locate(keys)
-
     def _bucket(self, place: int) -> _Sorted:
         """A sorted bucket; the ones read last stay sorted."""
         label = int(self._labels[place])
@@ -175,9 +171,8 @@ class OrderedRows:
             self._sorted[label] = _Sorted(slots, keys, idle)
             return
         merge = Merge(len(bucket.slots), bucket.keys.locate(keys))
-        self._sorted[label] = _Sorted(
-            merge(bucket.slots, slots), bucket.keys.merged(merge, keys), idle
-        )
+        merged = bucket.keys.merged(merge, keys)
+        self._sorted[label] = _Sorted(merge(bucket.slots, slots), merged, idle)
 
     def _forget_unlooked(self) -> None:
         """Drop sorted buckets that nobody reads: updating them costs more than sorting again."""
@@ -210,14 +205,11 @@ class OrderedRows:
                 self._sorted[label] = part
             else:
                 self._sorted.pop(label, None)
-        new_bounds = bucket.keys.take(cuts)
-        self._bounds = (
-            new_bounds
-            if self._bounds is None
-            else self._bounds.merged(
-                Merge(len(self._bounds), np.full(len(cuts), place)), new_bounds
-            )
-        )
+        bounds = bucket.keys.take(cuts)
+        if self._bounds is not None:
+            merge = Merge(len(self._bounds), np.full(len(cuts), place))
+            bounds = self._bounds.merged(merge, bounds)
+        self._bounds = bounds
         self._labels = np.insert(self._labels, place + 1, np.array(labels[1:], np.int16))
         self._counts = np.insert(self._counts, place + 1, np.diff(edges)[1:])
         self._counts[place] = edges[1]
@@ -247,24 +239,19 @@ class OrderedRows:
         for label in self._labels[~keep].tolist():
             self._sorted.pop(label, None)
             self._free.append(label)
-        self._bounds = self._bounds_of(keep)
+        kept = np.flatnonzero(keep)[1:]
+        # Each bucket that stays begins at its own first key.
+        self._bounds = (
+            self._bounds.take(kept - 1) if self._bounds is not None and kept.size else None
+        )
         self._labels, self._counts = self._labels[keep], self._counts[keep]
         self._number_places()
 
-    def _bounds_of(self, keep: NDArray[np.bool_]) -> Keys | None:
-        """The bounds between the buckets that stay: each one's own first key."""
-        kept = np.flatnonzero(keep)[1:]
-        if self._bounds is None or not kept.size:
-            return None
-        return self._bounds.take(kept - 1)
-
     def _new_label(self) -> int:
-        return self._free.pop() if self._free else self._grow_labels()
-
-    def _grow_labels(self) -> int:
-        label = len(self._position)
+        if self._free:
+            return self._free.pop()
         self._position = np.append(self._position, 0)
-        return label
+        return len(self._position) - 1
 
     def _number_places(self) -> None:
         self._position[self._labels] = np.arange(len(self._labels))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evergrid.model.field_types import ColumnKind
 from evergrid.model.table import ID_SEPARATOR, Table
+from evergrid.store.column import in_memory
 from evergrid.store.growing_array import Slots, sized
 from evergrid.store.row_index import MISSING, Parts
 
@@ -83,12 +84,13 @@ class RowIds:
 
     def _part(self, name: str, values: pa.Array) -> NDArray[np.int64]:
         if name not in self._numbers:
-            return np.frombuffer(values.buffers()[1], np.int64)[values.offset :][: len(values)]
+            return in_memory(values)
         encoded = values.dictionary_encode()
         known = self._numbers[name]
-        for text in encoded.dictionary.to_pylist():
+        texts = encoded.dictionary.to_pylist()
+        for text in texts:
             if text not in known:
                 known[text] = len(known)
                 self._texts[name].append(text)
-        numbers = np.array([known[text] for text in encoded.dictionary.to_pylist()], np.int64)
+        numbers = np.array([known[text] for text in texts], np.int64)
         return np.asarray(numbers[encoded.indices.to_numpy(zero_copy_only=False)])

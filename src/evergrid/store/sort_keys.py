@@ -37,12 +37,6 @@ class Term(msgspec.Struct, frozen=True):
     nulls_first: bool = False
 
 
-def default_terms(table: Table) -> tuple[Term, ...]:
-    """The default order: by time, then by position in Kafka, so that no two rows are equal."""
-    types = {column.name: column.type for column in table.columns}
-    return tuple(Term(name, types[name]) for name in table.order)
-
-
 @total_ordering
 class _Down:
     """A text that compares in descending order."""
@@ -130,11 +124,16 @@ class Keys:
 
 
 class Order:
-    """Computes the sort keys for one order; equal rows are ordered by the table's default order."""
+    """Computes the sort keys for one order.
+
+    Equal rows are in the table's default order: by time, then by position in Kafka, so that no
+    two rows are equal.
+    """
 
     def __init__(self, terms: Sequence[Term], table: Table) -> None:
         named = {term.column for term in terms}
-        rest = [term for term in default_terms(table) if term.column not in named]
+        types = {column.name: column.type for column in table.columns}
+        rest = [Term(name, types[name]) for name in table.order if name not in named]
         self.terms = (*terms, *rest)
 
     def keys(self, rows: Rows) -> Keys:
@@ -159,17 +158,13 @@ def _term_keys(rows: Rows, term: Term) -> Sequence[KeyColumn]:
 
 def _keys(rows: Rows, term: Term) -> list[KeyColumn]:
     values, valid = rows.numbers(term.column)
-    words = [_ascending(word, term.type.kind) for word in _words(values)]
+    parts = [values]
+    if values.ndim == 2:  # a wide decimal: its high word, then its unsigned low word
+        parts = [values[:, 1], values[:, 0].view(np.uint64)]
+    words = [_ascending(part, term.type.kind) for part in parts]
     if term.descending:
         words = [~word for word in words]
-    return [*_with_nulls(words, valid, term.nulls_first)]
-
-
-def _words(values: Values) -> list[Values]:
-    """The high word of a wide decimal, then its unsigned low word; for other types the values."""
-    if values.ndim == 2:
-        return [values[:, 1], values[:, 0].view(np.uint64)]
-    return [values]
+    return _with_nulls(words, valid, term.nulls_first)
 
 
 def _ascending(values: Values, kind: ColumnKind) -> NDArray[np.uint64]:

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evergrid.model.table import Retention, Table
-from evergrid.store.column import TextColumn, column_for
+from evergrid.model.table import Table
+from evergrid.store.column import TextColumn, column_for, in_memory
 from evergrid.store.growing_array import Mask, Slots, enough, sized
 from evergrid.store.ordered_rows import OrderedRows
 from evergrid.store.row_ids import RowIds
@@ -40,7 +40,7 @@ class TableStore:
         self._stamps: NDArray[np.int64] = np.empty(0, np.int64)
         self._births: NDArray[np.int64] = np.empty(0, np.int64)
         self._alive: Mask = np.empty(0, bool)
-        self._end = 0
+        self.end = 0  # the first slot after all slots in use
         self._free: list[int] = []
         self._time = table.order[0]
         self._order = Order((), table)
@@ -58,30 +58,18 @@ class TableStore:
         return len(self._stamps)
 
     @property
-    def end(self) -> int:
-        """The first slot after all slots in use."""
-        return self._end
-
-    @property
     def nbytes(self) -> int:
-        held = sum(column.nbytes for column in self.columns.values())
         by_age = self._by_age.nbytes if self._by_age else 0
-        return int(
-            held
-            + self._ids.nbytes
-            + self._index.nbytes
-            + self._stamps.nbytes
-            + self._births.nbytes
-            + self._alive.nbytes
-            + by_age
-        )
+        by_slot = self._stamps.nbytes + self._births.nbytes + self._alive.nbytes
+        columns = sum(column.nbytes for column in self.columns.values())
+        return int(columns + self._ids.nbytes + self._index.nbytes + by_slot + by_age)
 
     def rows(self, slots: Slots) -> Rows:
         return Rows(self.columns, slots)
 
     def slots(self, start: int, stop: int) -> Slots:
         """The slots in use from `start` up to `stop`."""
-        return np.flatnonzero(self._alive[start : min(stop, self._end)]) + start
+        return np.flatnonzero(self._alive[start : min(stop, self.end)]) + start
 
     def stamps(self, slots: Slots) -> NDArray[np.int64]:
         """The tick of each row's last change."""
@@ -132,7 +120,9 @@ class TableStore:
         retention = self.table.retention
         spare = len(self) - retention.rows if retention.rows is not None else 0
         surplus = max(spare, self._beyond_memory())
-        age_limit = _age_limit(retention, now)
+        age_limit = np.iinfo(np.int64).min
+        if retention.age_seconds is not None:
+            age_limit = now - retention.age_seconds * _MICROSECONDS
         gone = [_NO_SLOTS]
         if surplus > 0:
             gone.append(self._drop(self._oldest_first().between(0, surplus)).removed)
@@ -169,7 +159,7 @@ class TableStore:
         if self._by_age is None:
             ordered = OrderedRows(lambda slots: self._order.keys(self.rows(slots)))
             ordered.reserve(self.capacity)
-            slots = self.slots(0, self._end)
+            slots = self.slots(0, self.end)
             sample = slots[:: max(1, len(slots) // _SAMPLE)]
             ordered.foresee(self._order.keys(self.rows(sample)), len(slots))
             for start in range(0, len(slots), _PIECE):
@@ -193,20 +183,18 @@ class TableStore:
 
     def _enter(self, parts: Parts) -> Slots:
         """Slots for new rows; the same slot for the same id."""
-        wanted = len(parts[0])
-        slots = self._new_slots(wanted)
+        slots = self._new_slots(len(parts[0]))
         self._ids.store(slots, parts)
         given = self._index.add(parts, slots)
         self._alive[given] = True
-        spare = slots[given != slots]
-        self._free.extend(spare.tolist())
+        self._free.extend(slots[given != slots].tolist())
         return given
 
     def _new_slots(self, wanted: int) -> Slots:
         again = [self._free.pop() for _ in range(min(wanted, len(self._free)))]
-        start, self._end = self._end, self._end + wanted - len(again)
-        self._reserve(self._end)
-        return np.concatenate((np.array(again, np.int64), np.arange(start, self._end)))
+        start, self.end = self.end, self.end + wanted - len(again)
+        self._reserve(self.end)
+        return np.concatenate((np.array(again, np.int64), np.arange(start, self.end)))
 
     def _reserve(self, needed: int) -> None:
         if needed <= self.capacity:
@@ -265,8 +253,7 @@ class TableStore:
         return older
 
     def _note_times(self, batch: pa.RecordBatch) -> None:
-        times = np.frombuffer(batch.column(self._time).buffers()[1], np.int64)
-        times = times[batch.column(self._time).offset :][: batch.num_rows]
+        times = in_memory(batch.column(self._time))
         if times.size:
             self._oldest = min(self._oldest, int(times.min()))
             self.newest = max(self.newest, int(times.max()))
@@ -284,11 +271,4 @@ _NOTHING = ApplyResult(_NO_SLOTS, _NO_SLOTS)
 def _comparable(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sort key with null lowest: whether there is a value, then the value."""
     valid = column.is_valid().to_numpy(zero_copy_only=False).astype(np.int64)
-    values = np.frombuffer(column.buffers()[1], np.int64)[column.offset :][: len(column)]
-    return valid, np.where(valid, values, 0)
-
-
-def _age_limit(retention: Retention, now: int) -> int:
-    if retention.age_seconds is None:
-        return np.iinfo(np.int64).min
-    return now - retention.age_seconds * _MICROSECONDS
+    return valid, np.where(valid, in_memory(column), 0)

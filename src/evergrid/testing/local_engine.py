@@ -16,9 +16,13 @@ from evergrid.changelog.manifest import Gap, Manifest
 from evergrid.gateway.engine.deliveries import Deliver, SubscriberId
 from evergrid.gateway.engine.export import Export
 from evergrid.gateway.engine.hub import Hub, HubLimits
-from evergrid.gateway.engine.pipeline_health import PipelineInfo, pipeline_info
-from evergrid.gateway.engine.shared_window import PublicationTime
-from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
+from evergrid.gateway.engine.shared_view import PublicationTime
+from evergrid.gateway.engine.table_engine import (
+    EngineLoad,
+    PipelineInfo,
+    TableInfo,
+    pipeline_info,
+)
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live, Resume, WindowState
 from evergrid.store.table_store import ApplyResult, TableStore
@@ -92,13 +96,9 @@ class LocalEngine:
             await asyncio.sleep(0)
 
     def load(self) -> EngineLoad:
-        counts = self.hub.counts()
         return EngineLoad(
-            views=counts.views,
-            windows=counts.windows,
-            subscribers=counts.subscribers,
+            hub=self.hub.counts(),
             view_seconds=0.0,
-            publications=counts.publications,
             rows_applied=sum(self._changes.values()),
             ready=self.ready,
             message="All tables are loaded." if self.ready else "Loading: 1 of 2 tables.",

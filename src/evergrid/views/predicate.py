@@ -136,12 +136,6 @@ def _text_comparison(name: str, op: Op, values: Sequence[Scalar], ignore_case: b
 
 
 def _text_test(op: Op, wanted: list[str]) -> Callable[[pa.StringArray], pa.BooleanArray]:
-    if op is Op.CONTAINS:
-        return lambda held: pc.match_substring(held, wanted[0])
-    if op is Op.STARTS_WITH:
-        return lambda held: pc.starts_with(held, wanted[0])
-    if op is Op.EQUALS:
-        return lambda held: pc.equal(held, wanted[0])
     if op is Op.IN:
         known = pa.array(wanted, pa.string())
         return lambda held: pc.and_(pc.is_in(held, value_set=known), pc.is_valid(held))
@@ -154,6 +148,9 @@ def _text_test(op: Op, wanted: list[str]) -> Callable[[pa.StringArray], pa.Boole
 
 
 _TEXT_COMPARE = {
+    Op.CONTAINS: pc.match_substring,
+    Op.STARTS_WITH: pc.starts_with,
+    Op.EQUALS: pc.equal,
     Op.LESS: pc.less,
     Op.LESS_OR_EQUAL: pc.less_equal,
     Op.GREATER: pc.greater,
@@ -172,22 +169,21 @@ def _numeric(name: str, test: Callable[[Values], Mask]) -> Predicate:
 
 def _number_test(op: Op, numbers: Sequence[Number], field: FieldType) -> Callable[[Values], Mask]:
     if op in (Op.EQUALS, Op.IN):
-        tests = [_equal(number, field) for number in numbers]
+        tests = [_between(number, number, field) for number in numbers]
         return lambda held: reduce(
             np.logical_or, (test(held) for test in tests), np.zeros(len(held), bool)
         )
     if op is Op.BETWEEN:
-        low, high = _at_least(numbers[0], field), _at_least(numbers[1], field, beyond=True)
-        return lambda held: low(held) & ~high(held)
+        return _between(numbers[0], numbers[1], field)
     at_least = _at_least(numbers[0], field, beyond=op in (Op.GREATER, Op.LESS_OR_EQUAL))
     if op in (Op.GREATER, Op.GREATER_OR_EQUAL):
         return at_least
     return lambda held: ~at_least(held)
 
 
-def _equal(number: Number, field: FieldType) -> Callable[[Values], Mask]:
-    low, high = _at_least(number, field), _at_least(number, field, beyond=True)
-    return lambda held: low(held) & ~high(held)
+def _between(low: Number, high: Number, field: FieldType) -> Callable[[Values], Mask]:
+    at_least, above = _at_least(low, field), _at_least(high, field, beyond=True)
+    return lambda held: at_least(held) & ~above(held)
 
 
 def _at_least(

@@ -108,7 +108,7 @@ def test_connections_without_a_key_are_few_and_do_not_block_those_with_one() -> 
     assert "logging in right now" in rejected(lambda: counter.take())
     counter.take("anna")
     first.log_in("ben")
-    assert (counter.anonymous, counter.connections) == (1, 3)
+    assert (counter.of_key(None), counter.connections) == (1, 3)
     counter.take()
 
 
@@ -120,7 +120,7 @@ def test_the_connections_of_one_key_are_bounded_by_whichever_way_it_came() -> No
     assert "this key has 2 connections" in rejected(lambda: counter.take("anna"))
     late = counter.take()
     assert "this key has 2 connections" in rejected(lambda: late.log_in("anna"))
-    assert (late.key, counter.anonymous) == (None, 1)
+    assert (late.key, counter.of_key(None)) == (None, 1)
     late.log_in("ben")
     first.release()
     assert counter.of_key("anna") == 1
@@ -132,9 +132,9 @@ def test_releasing_twice_is_releasing_once() -> None:
     anna, anonymous, other = counter.take("anna"), counter.take(), counter.take()
     for slot in (anna, anonymous, anna, anonymous):
         slot.release()
-    assert (counter.connections, counter.anonymous, counter.of_key("anna")) == (1, 1, 0)
+    assert (counter.connections, counter.of_key(None), counter.of_key("anna")) == (1, 1, 0)
     other.release()
-    assert (counter.connections, counter.anonymous) == (0, 0)
+    assert (counter.connections, counter.of_key(None)) == (0, 0)
 
 
 def test_only_an_open_connection_without_a_key_can_log_in() -> None:
@@ -165,9 +165,9 @@ def test_after_any_sequence_all_slots_are_free_again() -> None:
         elif inside:
             inside.pop(chance.randrange(len(inside))).release()
         assert counter.connections == len(inside) <= 20
-        assert counter.anonymous == sum(slot.key is None for slot in inside) <= 5
+        assert counter.of_key(None) == sum(slot.key is None for slot in inside) <= 5
         for key in ("anna", "ben", "cleo"):
             assert counter.of_key(key) == sum(slot.key == key for slot in inside) <= 6
     for slot in inside:
         slot.release()
-    assert (counter.connections, counter.anonymous, counter._keys) == (0, 0, {})
+    assert (counter.connections, counter.of_key(None), counter._keys) == (0, 0, {})

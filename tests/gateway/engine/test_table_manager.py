@@ -10,13 +10,11 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from evergrid.changelog.feed import Followed, Key, LoadProgress
+from evergrid.changelog.feed import FeedUpdate, Followed, Key, LoadProgress
 from evergrid.changelog.manifest import Gap, Gaps, Manifest, TablesBehind
-from evergrid.gateway.engine.changelog_follower import FeedState
 from evergrid.gateway.engine.hub import Hub, HubLimits
-from evergrid.gateway.engine.pipeline_health import PipelineHealth
-from evergrid.gateway.engine.shared_window import PublicationTime
-from evergrid.gateway.engine.table_engine import TableInfo
+from evergrid.gateway.engine.shared_view import PublicationTime
+from evergrid.gateway.engine.table_engine import PipelineHealth, TableInfo
 from evergrid.gateway.engine.table_manager import TableManager
 from evergrid.model.field_types import TIMESTAMP
 from evergrid.model.generation import Generation, State, TableTopic, Times
@@ -91,7 +89,7 @@ class Keeping:
         known = msgspec.structs.replace(
             known, heartbeat=heartbeat, behind=behind, gaps=Gaps(gaps or {})
         )
-        self.manager.update(FeedState(tuple(self.tables), dict(self.reached), known, down))
+        self.manager.update(FeedUpdate((), tuple(self.tables), dict(self.reached), known, down))
         self.watching.settle()
 
     def apply(self, one: Followed, *rows: dict[str, Value], gone: tuple[str, ...] = ()) -> None:

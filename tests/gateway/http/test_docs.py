@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from evergrid.gateway.access.traffic_counters import TrafficCounters
+from evergrid.gateway.engine.hub import HubCounts
 from evergrid.gateway.engine.table_engine import EngineLoad
-from evergrid.gateway.http.loop_delay import LoopDelays
-from evergrid.gateway.http.metrics import MetricsSnapshot, metrics
+from evergrid.gateway.http.metrics import LoopDelays, MetricsSnapshot, metrics
 from evergrid.protocol.error_codes import Code
 from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.conftest import person
@@ -40,7 +40,7 @@ def test_every_route_is_listed(gateway: LocalGateway) -> None:
 
 
 def test_every_metric_is_listed() -> None:
-    load = EngineLoad(0, 0, 0, 0.0, 0, 0, True, "")
+    load = EngineLoad(HubCounts(0, 0, 0, 0), 0.0, 0, True, "")
     shown = metrics(MetricsSnapshot("", "", [], load, TrafficCounters(), LoopDelays(), 0, 0, 0))
     _, _, section = HTTP.partition("## Metrics")
     listed = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`([^`]*)`", section))))

@@ -4,9 +4,9 @@ import re
 
 from evergrid.changelog.manifest import Gap
 from evergrid.gateway.access.traffic_counters import TrafficCounters
+from evergrid.gateway.engine.hub import HubCounts
 from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
-from evergrid.gateway.http.loop_delay import BUCKETS, LoopDelays
-from evergrid.gateway.http.metrics import MetricsSnapshot, metrics
+from evergrid.gateway.http.metrics import BUCKETS, LoopDelays, MetricsSnapshot, metrics
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live
 
@@ -39,7 +39,7 @@ def situation() -> MetricsSnapshot:
     delays = LoopDelays()
     for delay in (0.0, 0.02, 5.0):
         delays.add(delay)
-    load = EngineLoad(1, 2, 3, 0.5, 7, 9, True, "")
+    load = EngineLoad(HubCounts(1, 2, 3, 7), 0.5, 9, True, "")
     return MetricsSnapshot("0.1", 'a"b\\c\n', [table], load, counts, delays, 4, 1, 0)
 
 

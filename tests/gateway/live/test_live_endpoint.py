@@ -312,7 +312,7 @@ def test_hundreds_look_at_one_view_and_all_end_with_its_newest_state(
             caller.log_in()
             caller.open(1)
             caller.watch()
-        assert gateway.engine.load().views == 1
+        assert gateway.engine.load().hub.views == 1
         for turn in range(20):
             gateway.upsert("people", [person(3, name=f"turn {turn}")])
         gateway.upsert("people", [person(1000)])
@@ -324,8 +324,8 @@ def test_hundreds_look_at_one_view_and_all_end_with_its_newest_state(
     finally:
         for caller in crowd:
             caller.close()
-    wait_until(lambda: gateway.engine.load().subscribers == 0, "all to have left")
-    wait_until(lambda: gateway.engine.load().views == 0, "the view to go")
+    wait_until(lambda: gateway.engine.load().hub.subscribers == 0, "all to have left")
+    wait_until(lambda: gateway.engine.load().hub.views == 0, "the view to go")
 
 
 def test_a_gateway_that_stops_says_so_and_leaves_no_task_behind(gateway: LocalGateway) -> None:
@@ -351,7 +351,7 @@ def test_who_leaves_without_a_word_leaves_nothing_behind(gateway: LocalGateway) 
             caller.log_in()
             caller.open(1)
             caller.send(frame(BINARY, b"x" * 100)[:50])
-    wait_until(lambda: gateway.engine.load().subscribers == 0, "their windows to be closed")
+    wait_until(lambda: gateway.engine.load().hub.subscribers == 0, "their windows to be closed")
     wait_until(lambda: len(gateway.tasks()) <= before, "their tasks to end")
 
 
@@ -402,7 +402,7 @@ def test_an_encrypted_connection_that_breaks_is_no_fault_of_ours(tmp_path: Path)
                 caller.open(1)
                 caller.watch()
                 reset(caller.socket)
-            wait_until(lambda: gateway.engine.load().subscribers == 0, "it to be forgotten")
+            wait_until(lambda: gateway.engine.load().hub.subscribers == 0, "it to be forgotten")
         assert gateway.said == []
 
 
@@ -431,4 +431,4 @@ def test_a_half_open_connection_is_given_up(
         monkeypatch.setattr(live_session, "SILENCE_SECONDS", 1.0)
         # The other end is still there for the kernel, but nobody ever speaks or reads again.
         gone.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        wait_until(lambda: gateway.engine.load().subscribers == 0, "it to be given up")
+        wait_until(lambda: gateway.engine.load().hub.subscribers == 0, "it to be given up")

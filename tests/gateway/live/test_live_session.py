@@ -9,10 +9,16 @@ import msgspec
 import pytest
 
 from evergrid.config.settings import GatewayLimits
-from evergrid.gateway.access.access_key import AccessKey, KeyProblem
+from evergrid.gateway.access.access_key import AccessKey
 from evergrid.gateway.access.limits import ConnectionCounter
+from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.engine.deliveries import Rejected, StateChanged
-from evergrid.gateway.live.live_session import LiveSession
+from evergrid.gateway.live.live_session import (
+    HEARTBEAT_SECONDS,
+    SILENCE_SECONDS,
+    LiveSession,
+    SessionContext,
+)
 from evergrid.gateway.live.session_actions import (
     Action,
     CloseWindow,
@@ -21,7 +27,6 @@ from evergrid.gateway.live.session_actions import (
     OpenWindow,
     SendMessage,
 )
-from evergrid.gateway.live.session_context import HEARTBEAT_SECONDS, SILENCE_SECONDS, SessionContext
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import (
     Closed,
@@ -39,8 +44,8 @@ from evergrid.views.view_query import Window
 
 Kind = TypeVar("Kind")
 
-GONE = KeyProblem(Code.BAD_KEY, "this key was removed.")
-EXPIRED = KeyProblem(Code.KEY_EXPIRED, "this key has expired.")
+GONE = RequestError(Code.BAD_KEY, "this key was removed.")
+EXPIRED = RequestError(Code.KEY_EXPIRED, "this key has expired.")
 
 
 class Ring:
@@ -51,15 +56,18 @@ class Ring:
             "secret": AccessKey("me", "", ("users_*", "people")),
             "other": AccessKey("you", ""),
         }
-        self.problem: KeyProblem | None = None
+        self.problem: RequestError | None = None
 
-    def find(self, secret: str) -> AccessKey | KeyProblem:
-        return self.keys.get(secret, GONE)
+    def find(self, secret: str) -> AccessKey:
+        if secret not in self.keys:
+            raise GONE
+        return self.keys[secret]
 
-    def current(self, key: AccessKey) -> AccessKey | KeyProblem:
-        if self.problem:
-            return self.problem
-        return next((now for now in self.keys.values() if now.name == key.name), GONE)
+    def current(self, key: AccessKey) -> AccessKey:
+        found = [now for now in self.keys.values() if now.name == key.name]
+        if self.problem or not found:
+            raise self.problem or GONE
+        return found[0]
 
 
 class Talk:
@@ -375,7 +383,7 @@ def test_who_is_busy_reading_is_not_silent(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("problem", [GONE, EXPIRED])
-def test_a_key_that_opens_no_more_ends_the_connection(talk: Talk, problem: KeyProblem) -> None:
+def test_a_key_that_opens_no_more_ends_the_connection(talk: Talk, problem: RequestError) -> None:
     talk.ring.problem = problem
     assert ended(talk.check(1)) is problem.code
 

@@ -2,28 +2,32 @@ from __future__ import annotations
 
 import random
 
-import msgspec
-
+from evergrid.gateway.engine.publication import WindowPublication
 from evergrid.gateway.live.outbound_queue import MAX_MESSAGES, OutboundQueue, PendingFrame
 from evergrid.protocol.frames import addressed
 from evergrid.protocol.messages import Live, State
 from evergrid.views.view_query import Window
 
 
-class FakePublication(msgspec.Struct, frozen=True):
+class FakePublication(WindowPublication):
     """A publication whose frames say what they are."""
 
-    sequence: int
-    base: int
-    difference: bytes | None
-    window: Window = Window(0, 300)
+    def __init__(self, sequence: int, base: int, difference: bytes | None, window: Window) -> None:
+        self.sequence = sequence
+        self.base = base
+        self.difference = difference
+        self.window = window
 
     def full(self) -> bytes:
         return b"full %d" % self.sequence
 
 
-def state(sequence: int, base: int = 0) -> FakePublication:
-    return FakePublication(sequence, base, b"from %d to %d" % (base, sequence) if base else None)
+TOP = Window(0, 300)
+
+
+def state(sequence: int, base: int = 0, window: Window = TOP) -> FakePublication:
+    difference = b"from %d to %d" % (base, sequence) if base else None
+    return FakePublication(sequence, base, difference, window)
 
 
 def sent(data: bytes | None, sub: int = 5) -> str:
@@ -81,7 +85,7 @@ def test_a_move_is_answered_by_a_full_window() -> None:
     pending.offer(state(1))
     pending.take()
     pending.move(Window(300, 300))
-    pending.offer(msgspec.structs.replace(state(2, base=1), window=Window(300, 300)))
+    pending.offer(state(2, base=1, window=Window(300, 300)))
     assert sent(pending.take()) == "full 2"
 
 

@@ -10,8 +10,6 @@ from typing import Protocol
 
 import msgspec
 
-from evergrid.protocol.error_codes import Code
-
 # Lets people and secret scanners recognise a key.
 PREFIX = "eg_"
 SECRET_BYTES = 32
@@ -35,45 +33,19 @@ class AccessKey(msgspec.Struct, frozen=True):
         return self.expires is not None and now >= self.expires
 
 
-class KeyProblem(msgspec.Struct, frozen=True):
-    """Why a secret is not accepted; `message` is for the client and does not repeat the secret."""
-
-    code: Code
-    message: str
-
-
 class KeyFinder(Protocol):
-    """Looks up keys; `current` is a key that was found before, with the rights it has now."""
+    """Looks up keys; `current` is a key that was found before, with the rights it has now.
 
-    def find(self, secret: str) -> AccessKey | KeyProblem: ...
-    def current(self, key: AccessKey) -> AccessKey | KeyProblem: ...
+    RequestError if there is no valid one; it does not repeat the secret.
+    """
+
+    def find(self, secret: str) -> AccessKey: ...
+    def current(self, key: AccessKey) -> AccessKey: ...
 
 
 def new_secret() -> str:
     """A secret of 256 bits from the operating system's random source."""
     return PREFIX + secrets.token_urlsafe(SECRET_BYTES)
-
-
-def make_key(
-    name: str,
-    *,
-    tables: tuple[str, ...] = EVERY_TABLE,
-    control: bool = False,
-    lifetime: datetime.timedelta | None = None,
-) -> tuple[AccessKey, str]:
-    """A new key and its secret, which is stored nowhere."""
-    secret = new_secret()
-    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    expires = None if lifetime is None else now + lifetime
-    key = AccessKey(
-        name=name,
-        hash=hashed(secret),
-        tables=tables,
-        control=control,
-        created=now,
-        expires=expires,
-    )
-    return key, secret
 
 
 def hashed(secret: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import hdrs, web
 
-from evergrid.gateway.access.access_key import AccessKey, KeyFinder, KeyProblem
+from evergrid.gateway.access.access_key import AccessKey, KeyFinder
 from evergrid.gateway.access.json_response import error_response
 from evergrid.gateway.access.origin_policy import OriginPolicy, key_missing
 from evergrid.gateway.access.request_checks import shown
@@ -101,10 +101,7 @@ class AuthMiddleware:
                 "authentication failed: the Authorization header is not a bearer token",
                 remedy="Send it as 'Authorization: Bearer KEY'.",
             )
-        found = self._keys.find(header[len(_SCHEME) :].strip())
-        if isinstance(found, KeyProblem):
-            raise RequestError(found.code, found.message)
-        return found
+        return self._keys.find(header[len(_SCHEME) :].strip())
 
 
 def key_of(request: web.Request) -> AccessKey | None:

@@ -7,8 +7,8 @@ exists. Only a few may be silent at once, and each only for a limited time.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import Callable
 
 from aiohttp import web
 
@@ -16,6 +16,15 @@ from evergrid.config.settings import GatewayLimits
 from evergrid.gateway.access.json_response import error_response
 from evergrid.gateway.access.request_error import INTERNAL_ERROR
 from evergrid.protocol.error_codes import Code
+
+KEEPALIVE_SECONDS = 30.0
+HEADER_BYTES = 1024
+
+# The gateway logs by the `log` that it is given; aiohttp's own log lines are dropped.
+_no_log = logging.getLogger("evergrid.gateway.http")
+_no_log.setLevel(logging.CRITICAL + 1)  # so that they are not even formatted
+_no_log.addHandler(logging.NullHandler())
+_no_log.propagate = False
 
 
 class HttpHandler(web.RequestHandler):
@@ -43,37 +52,42 @@ class HttpHandler(web.RequestHandler):
 
 
 class ConnectionLimiter:
-    """Makes the handler of each new connection; `first_request` ends its silence."""
+    """Makes the handler of each new connection, for `server`; a first request ends its silence.
 
-    def __init__(
-        self,
-        handler: Callable[[], HttpHandler],
-        open_now: Callable[[], int],
-        limits: GatewayLimits,
-    ) -> None:
-        self._handler = handler
-        self._open_now = open_now
-        self._most_silent = limits.strangers
-        self._most = limits.connections + limits.strangers
-        self._seconds = limits.login_seconds
+    `server` is set after binding, because only then are the port and with it the app known.
+    """
+
+    def __init__(self, limits: GatewayLimits) -> None:
+        self._limits = limits
         self._silent: dict[web.RequestHandler, float] = {}
-        self.rejected = 0
+        self.server: web.Server | None = None
 
     def __call__(self) -> asyncio.BaseProtocol:
-        if len(self._silent) >= self._most_silent or self._open_now() >= self._most:
-            self.rejected += 1
+        if self.server is None:
+            raise ConnectionRefusedError("not started yet")
+        limits = self._limits
+        most = limits.connections + limits.strangers
+        if len(self._silent) >= limits.strangers or len(self.server.connections) >= most:
             return _AbortedConnection()
-        handler = self._handler()
+        handler = HttpHandler(
+            self.server,
+            loop=asyncio.get_running_loop(),
+            access_log=_no_log,
+            logger=_no_log,
+            keepalive_timeout=KEEPALIVE_SECONDS,
+            # A filter may be as long in a URL as in a message.
+            max_line_size=limits.message_bytes + HEADER_BYTES,
+        )
         self._silent[handler] = time.monotonic()
         return handler
 
-    def first_request(self, handler: web.RequestHandler) -> None:
-        self._silent.pop(handler, None)
+    def on_request(self, request: web.Request) -> None:
+        self._silent.pop(request.protocol, None)
 
     def close_silent(self, now: float) -> None:
         """Abort connections that have been silent for too long."""
         for handler, connected in list(self._silent.items()):
-            if now - connected > self._seconds:
+            if now - connected > self._limits.login_seconds:
                 del self._silent[handler]
                 if handler.transport is not None:
                     handler.transport.abort()

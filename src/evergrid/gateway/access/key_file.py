@@ -24,7 +24,7 @@ from evergrid.config.problems import Problems, quoted, suggestion
 from evergrid.config.section import Section
 from evergrid.config.value_types import BOOLEAN, Value
 from evergrid.config.yaml_tree import ListNode, ScalarNode, parse
-from evergrid.gateway.access.access_key import EVERY_TABLE, PREFIX, AccessKey, make_key
+from evergrid.gateway.access.access_key import EVERY_TABLE, PREFIX, AccessKey, hashed, new_secret
 from evergrid.model.errors import ConfigError
 
 LONGEST_NAME = 64
@@ -186,7 +186,10 @@ def create_key(
     lifetime: datetime.timedelta | None = None,
 ) -> tuple[AccessKey, str]:
     """Make a key, add it to the file and return it with its secret, which is stored nowhere."""
-    key, secret = make_key(name, tables=tables, control=control, lifetime=lifetime)
+    secret = new_secret()
+    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    expires = None if lifetime is None else now + lifetime
+    key = AccessKey(name, hashed(secret), tables, control, created=now, expires=expires)
     add_key(path, key)
     return key, secret
 

@@ -9,20 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evergrid.config.problems import ConfigProblems
-from evergrid.gateway.access.access_key import AccessKey, KeyProblem, hashed
+from evergrid.gateway.access.access_key import AccessKey, hashed
 from evergrid.gateway.access.file_stamp import file_stamp
 from evergrid.gateway.access.key_file import KeyFile, read_keys
+from evergrid.gateway.access.request_error import RequestError
 from evergrid.model.errors import ConfigError
 from evergrid.protocol.error_codes import Code
 
 CHECK_SECONDS = 1.0  # a removed key is rejected this soon, at the cost of one stat() a second
 
 _ASK = "Ask for a new one (evergrid key create NAME)."
-_UNKNOWN = KeyProblem(
-    Code.BAD_KEY,
-    f"authentication failed: unknown key. Check that all of it was copied. {_ASK}",
-)
-_REMOVED = KeyProblem(Code.BAD_KEY, f"authentication failed: this key was removed. {_ASK}")
 _KEPT = "Until then the keys read before stay valid."
 
 
@@ -64,8 +60,8 @@ class KeyRegistry:
     def names(self) -> tuple[str, ...]:
         return tuple(self._by_name)
 
-    def find(self, secret: str) -> AccessKey | KeyProblem:
-        """The key with this secret.
+    def find(self, secret: str) -> AccessKey:
+        """The key with this secret; RequestError if there is none, or it has expired.
 
         Every hash is compared, each in constant time, so that the duration tells nothing about
         the keys.
@@ -76,30 +72,28 @@ class KeyRegistry:
         for key in self._by_name.values():
             if hmac.compare_digest(key.hash, digest):
                 found = key
-        return self._unless_expired(found) if found else _UNKNOWN
+        if found is None:
+            what = "authentication failed: unknown key. Check that all of it was copied"
+            raise RequestError(Code.BAD_KEY, what, remedy=_ASK)
+        return self._unless_expired(found)
 
-    def current(self, key: AccessKey) -> AccessKey | KeyProblem:
-        """`key`, found before, with the rights it has now; a problem if it is no longer valid.
+    def current(self, key: AccessKey) -> AccessKey:
+        """`key`, found before, with the rights it has now; RequestError if it is not valid now.
 
         A key that was removed and created again under the same name is a different key.
         """
         self._reload()
         now = self._by_name.get(key.name)
         if now is None or not hmac.compare_digest(now.hash, key.hash):
-            return _REMOVED
+            what = "authentication failed: this key was removed"
+            raise RequestError(Code.BAD_KEY, what, remedy=_ASK)
         return self._unless_expired(now)
 
-    def still_good(self, name: str) -> bool:
-        """Whether the key of this name is valid; `current` also sees a changed secret."""
-        self._reload()
-        key = self._by_name.get(name)
-        return key is not None and not key.expired(self._now())
-
-    def _unless_expired(self, key: AccessKey) -> AccessKey | KeyProblem:
+    def _unless_expired(self, key: AccessKey) -> AccessKey:
         if key.expires is None or not key.expired(self._now()):
             return key
         since = key.expires.isoformat(timespec="seconds")
-        return KeyProblem(Code.KEY_EXPIRED, f"key expired at {since}. {_ASK}")
+        raise RequestError(Code.KEY_EXPIRED, f"key expired at {since}", remedy=_ASK)
 
     def _reload(self) -> None:
         now = self._clock()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from evergrid.config.settings import GatewayLimits
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.protocol.error_codes import Code
@@ -60,27 +62,23 @@ class SlotCounter:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._taken = 0
-
-    @property
-    def taken(self) -> int:
-        return self._taken
+        self.taken = 0
 
     @property
     def full(self) -> bool:
-        return self._taken >= self.most
+        return self.taken >= self.most
 
     def take(self) -> bool:
         """Take a slot; False if all are taken."""
         if self.full:
             return False
-        self._taken += 1
+        self.taken += 1
         return True
 
     def release(self) -> None:
-        if self._taken == 0:
+        if self.taken == 0:
             raise ValueError("no slot is taken")
-        self._taken -= 1
+        self.taken -= 1
 
 
 class ConnectionSlot:
@@ -95,71 +93,53 @@ class ConnectionSlot:
         """Count the connection for `key` from now on; RequestError if that key has too many."""
         if self._released or self.key is not None:
             raise ValueError("only an open connection without a key can log in")
-        self._counter._log_in(key)
+        self._counter.add(key)
+        self._counter.remove(None)
         self.key = key
 
     def release(self) -> None:
         """Give the slot back; calling it again does nothing."""
         if not self._released:
             self._released = True
-            self._counter._release(self.key)
+            self._counter.remove(self.key)
 
 
 class ConnectionCounter:
-    """Counts connections: all of them, those of each key, and those that have not logged in.
-
-    The last have a small limit of their own, and count in the total too.
-    """
+    """Counts connections by key; those that have not logged in have None, and a small limit."""
 
     def __init__(self, limits: GatewayLimits) -> None:
-        self._all = SlotCounter(limits.connections)
-        self._anonymous = SlotCounter(limits.strangers)
-        self._per_key = limits.connections_per_key
-        self._keys: dict[str, SlotCounter] = {}
+        self._limits = limits
+        self._keys: Counter[str | None] = Counter()
 
     @property
     def connections(self) -> int:
-        return self._all.taken
+        return self._keys.total()
 
-    @property
-    def anonymous(self) -> int:
-        return self._anonymous.taken
-
-    def of_key(self, key: str) -> int:
-        return self._keys[key].taken if key in self._keys else 0
+    def of_key(self, key: str | None) -> int:
+        return self._keys[key]
 
     def take(self, key: str | None = None) -> ConnectionSlot:
         """A slot for a new connection; with `key` if its handshake proved one.
 
         RequestError if a limit is reached.
         """
-        if self._all.full:
-            raise _too_many(f"this gateway serves {self._all.most} connections, and all are taken")
-        if key is not None:
-            self._take_of(key)
-        elif not self._anonymous.take():
-            raise _too_many("too many connections are logging in right now")
-        self._all.take()
+        most = self._limits.connections
+        if self.connections >= most:
+            raise _too_many(f"this gateway serves {most} connections, and all are taken")
+        self.add(key)
         return ConnectionSlot(self, key)
 
-    def _log_in(self, key: str) -> None:
-        self._take_of(key)
-        self._anonymous.release()
+    def add(self, key: str | None) -> None:
+        most = self._limits.strangers if key is None else self._limits.connections_per_key
+        if self._keys[key] >= most:
+            if key is None:
+                raise _too_many("too many connections are logging in right now")
+            raise _too_many(f"this key has {most} connections, as many as it may have")
+        self._keys[key] += 1
 
-    def _take_of(self, key: str) -> None:
-        slots = self._keys.get(key) or SlotCounter(self._per_key)
-        if not slots.take():
-            raise _too_many(f"this key has {self._per_key} connections, as many as it may have")
-        self._keys[key] = slots
-
-    def _release(self, key: str | None) -> None:
-        self._all.release()
-        if key is None:
-            self._anonymous.release()
-            return
-        slots = self._keys[key]
-        slots.release()
-        if slots.taken == 0:
+    def remove(self, key: str | None) -> None:
+        self._keys[key] -= 1
+        if not self._keys[key]:
             del self._keys[key]  # names of removed keys must not pile up
 
 

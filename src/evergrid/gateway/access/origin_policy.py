@@ -43,10 +43,14 @@ _PREFLIGHT_SECONDS = 600
 _NO_STORE = ("/api", "/metrics", "/livez", "/readyz")
 # The browser client contains no data, and pages of other sites load it.
 _CROSS_ORIGIN = ("/client.js",)
-_NO_FEATURES = ", ".join(
-    f"{feature}=()"
-    for feature in ["camera", "display-capture", "geolocation", "microphone", "payment", "usb"]
-)
+_SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), "
+    "payment=(), usb=()",
+}
 
 
 def is_loopback(host: str) -> bool:
@@ -98,7 +102,7 @@ class OriginPolicy:
         self._origins = frozenset(addresses) | frozenset(gateway.origins)
         self._allows_others = bool(gateway.origins)
         self._policy = _policy(addresses)
-        self._headers = _security_headers()
+        self._headers = dict(_SECURITY_HEADERS)
         if gateway.tls and not is_loopback(gateway.host):
             # Not on loopback: browsers would require https of everything on localhost.
             self._headers["Strict-Transport-Security"] = f"max-age={_YEAR_SECONDS}"
@@ -128,7 +132,12 @@ class OriginPolicy:
             raise _host_error(host)
         if origin is not None:
             if _lower(origin) not in self._origins:
-                raise _origin_error(origin)
+                raise RequestError(
+                    Code.ORIGIN_REFUSED,
+                    f"origin {quoted(origin)} is not allowed",
+                    remedy="Open the gateway's own page, or add the origin to gateway.origins in "
+                    "its configuration.",
+                )
         elif not (has_credential or public):
             raise key_missing()
 
@@ -219,15 +228,6 @@ def _host_error(host: str | None) -> RequestError:
     return RequestError(Code.HOST_REFUSED, what, remedy=remedy)
 
 
-def _origin_error(origin: str) -> RequestError:
-    return RequestError(
-        Code.ORIGIN_REFUSED,
-        f"origin {quoted(origin)} is not allowed",
-        remedy="Open the gateway's own page, or add the origin to gateway.origins in its "
-        "configuration.",
-    )
-
-
 def _policy(addresses: Iterable[str]) -> dict[str, str]:
     # Older browsers do not count WebSockets as 'self'. Content policies cannot name
     # IPv6 addresses, so there 'self' must be enough.
@@ -244,14 +244,4 @@ def _policy(addresses: Iterable[str]) -> dict[str, str]:
         "base-uri": "'none'",
         "form-action": "'none'",
         "frame-ancestors": "'none'",
-    }
-
-
-def _security_headers() -> dict[str, str]:
-    return {
-        "X-Content-Type-Options": "nosniff",
-        "X-Frame-Options": "DENY",
-        "Referrer-Policy": "no-referrer",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        "Permissions-Policy": _NO_FEATURES,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.changelog.arrow_reader import RowReader
-from evergrid.changelog.feed import Arrivals, Feed, FeedUpdate, Followed, Key, LoadProgress
+from evergrid.changelog.feed import Arrivals, Feed, FeedUpdate, Key
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.reader import Record
 
@@ -22,27 +22,20 @@ _COLLECT_SECONDS = 0.01
 # Rows to upsert, or ids to delete, in the order of the changelog.
 Segment: TypeAlias = pa.RecordBatch | Sequence[str]
 
-
-class FeedState(msgspec.Struct, frozen=True):
-    """The changelogs that are followed, how far each is read, and why Kafka is down, if it is."""
-
-    followed: Sequence[Followed] = ()
-    reached: Mapping[Key, LoadProgress] = {}
-    manifest: Manifest = Manifest()
-    down: str = ""
+NO_UPDATE = FeedUpdate(arrivals=(), followed=(), reached={}, manifest=Manifest(), down="")
 
 
 class ChangelogFollower:
     """Calls `apply` with each changelog's changes in order, `update` when the feed's state changes.
 
-    `update` announces a changelog before its first changes.
+    `update` announces a changelog before its first changes; it gets no arrivals.
     """
 
     def __init__(
         self,
         feed: Feed,
         apply: Callable[[Key, Sequence[Segment]], None],
-        update: Callable[[FeedState], None],
+        update: Callable[[FeedUpdate], None],
         log: Callable[[str], None],
     ) -> None:
         self._feed = feed
@@ -50,7 +43,7 @@ class ChangelogFollower:
         self._update = update
         self._log = log
         self._readers: dict[Key, RowReader] = {}
-        self._last = FeedState()
+        self._last = NO_UPDATE
         self._logged_down = ""
 
     def run(self, stopping: threading.Event) -> None:
@@ -65,9 +58,7 @@ class ChangelogFollower:
             self._feed.close()
 
     def _take(self, news: FeedUpdate) -> None:
-        now = FeedState(
-            followed=news.followed, reached=news.reached, manifest=news.manifest, down=news.down
-        )
+        now = msgspec.structs.replace(news, arrivals=())
         if now.followed != self._last.followed:
             self._readers = {
                 one.key: self._readers.get(one.key) or RowReader(one.target.table)

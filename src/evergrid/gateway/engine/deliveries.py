@@ -11,44 +11,25 @@ from typing import Protocol
 
 import msgspec
 
+from evergrid.gateway.engine.publication import WindowPublication
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import WindowState
-from evergrid.views.view_query import Window
 
 SubscriberId = int
-
-
-class Publication(Protocol):
-    """The rows of one window at one moment, as frames without their first four bytes.
-
-    `difference` leads from the publication with sequence `base` to this one; it is None when a
-    full window is smaller or there was no publication before. `full()` is encoded on first use
-    and then shared.
-    """
-
-    @property
-    def window(self) -> Window: ...
-    @property
-    def sequence(self) -> int: ...
-    @property
-    def base(self) -> int: ...
-    @property
-    def difference(self) -> bytes | None: ...
-    def full(self) -> bytes: ...
 
 
 class Published(msgspec.Struct, frozen=True):
     """The newest publication of a window, for all its subscribers."""
 
     subscribers: Sequence[SubscriberId]
-    publication: Publication
+    publication: WindowPublication
 
 
 class Resumed(msgspec.Struct, frozen=True):
     """The newest publication, for a client that has publication `sequence` from before."""
 
     subscriber: SubscriberId
-    publication: Publication
+    publication: WindowPublication
     sequence: int
 
 

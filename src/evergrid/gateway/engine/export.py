@@ -7,7 +7,7 @@ are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import numpy as np
@@ -34,7 +34,8 @@ class Export:
 
     def __init__(self, store: TableStore, query: Query, window: Window | None, tick: int) -> None:
         self._store = store
-        self._names = _columns(store, query.columns)
+        check_columns(query.columns, store.table)
+        self._names = query.columns or [column.name for column in store.table.columns]
         self._view = View(store, query.filter, query.search, query.order)
         self._window = window
         self._tick = tick
@@ -82,8 +83,3 @@ class Export:
             return 0, total
         start = self._window.start(total)
         return start, min(total, start + self._window.limit)
-
-
-def _columns(store: TableStore, wanted: Sequence[str]) -> Sequence[str]:
-    check_columns(wanted, store.table)
-    return wanted or [column.name for column in store.table.columns]

@@ -20,8 +20,7 @@ from evergrid.gateway.engine.deliveries import (
     SubscriberId,
 )
 from evergrid.gateway.engine.export import Export
-from evergrid.gateway.engine.shared_view import SharedView, ViewKey
-from evergrid.gateway.engine.shared_window import PublicationTime, SharedWindow
+from evergrid.gateway.engine.shared_view import PublicationTime, SharedView, SharedWindow, ViewKey
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live, WindowState
 from evergrid.store.table_store import ApplyResult, TableStore
@@ -205,7 +204,8 @@ class Hub:
     def deliveries(self) -> Sequence[Delivery]:
         """The deliveries since the last call."""
         out, self._out = self._out, []
-        return [d for d in out if not isinstance(d, Published) or self._any_open(d.subscribers)]
+        closed = self._subscriptions.keys().isdisjoint
+        return [d for d in out if not isinstance(d, Published) or not closed(d.subscribers)]
 
     # What it holds
 
@@ -386,9 +386,6 @@ class Hub:
 
     def _reject(self, subscriber: SubscriberId, code: Code, message: str) -> None:
         self._out.append(Rejected(subscriber, code, message))
-
-    def _any_open(self, subscribers: Sequence[SubscriberId]) -> bool:
-        return any(subscriber in self._subscriptions for subscriber in subscribers)
 
 
 def no_such_table(name: str) -> WindowState:

@@ -37,7 +37,11 @@ def apply_difference(
 
 
 class WindowPublication:
-    """An immutable publication of a window."""
+    """The rows of one window at one moment, as frames without their first four bytes.
+
+    `difference` leads from the publication with sequence `base` to this one; it is None when a
+    full window is smaller or there was no publication before.
+    """
 
     def __init__(
         self,
@@ -50,6 +54,8 @@ class WindowPublication:
     ) -> None:
         self.window = window
         self.header = header
+        self.sequence = header.sequence
+        self.base = header.base
         self._columns = columns
         self.rows = rows
         self._full: bytes | None = None
@@ -58,14 +64,6 @@ class WindowPublication:
         if change is not None and sent is not None:
             body = sent.serialize().to_pybytes() + _END_OF_STREAM
             self.difference = encode_shared(header, Description(parts=change.parts), body)
-
-    @property
-    def sequence(self) -> int:
-        return self.header.sequence
-
-    @property
-    def base(self) -> int:
-        return self.header.base
 
     def full(self) -> bytes:
         """The full window, encoded on first use; any thread may ask."""

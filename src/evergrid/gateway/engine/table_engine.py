@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Protocol
 
 import msgspec
 import pyarrow as pa
 
-from evergrid.changelog.manifest import Gap
+from evergrid.changelog.manifest import Gap, Manifest
 from evergrid.gateway.engine.deliveries import Deliver, SubscriberId
-from evergrid.gateway.engine.pipeline_health import PipelineInfo
+from evergrid.gateway.engine.hub import HubCounts
 from evergrid.model.table import NAME, Column
 from evergrid.protocol.messages import Live, Resume
 from evergrid.views.view_query import Query, Window
+
+PIPELINE_RUNS = "The pipeline runs."
 
 
 class TableInfo(msgspec.Struct, frozen=True):
@@ -47,14 +50,46 @@ class TableInfo(msgspec.Struct, frozen=True):
 class EngineLoad(msgspec.Struct, frozen=True):
     """The engine's work in numbers, for the metrics."""
 
-    views: int
-    windows: int
-    subscribers: int
+    hub: HubCounts
     view_seconds: float  # CPU spent on views since the start
-    publications: int
     rows_applied: int
     ready: bool
     message: str
+
+
+class PipelineHealth(enum.Enum):
+    """`unknown`: Kafka cannot be read, or no pipeline has written a heartbeat yet."""
+
+    LIVE = "live"
+    BEHIND = "behind"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+class PipelineInfo(msgspec.Struct, frozen=True):
+    """`message` is a sentence for people; `manifest` is the newest that was read."""
+
+    health: PipelineHealth
+    message: str
+    manifest: Manifest
+
+
+def pipeline_info(manifest: Manifest, down: str, silent: str) -> PipelineInfo:
+    """`down` says why Kafka cannot be read, `silent` that the heartbeat has stopped; or empty."""
+    if down:
+        return PipelineInfo(PipelineHealth.UNKNOWN, until_back(down), manifest)
+    if not manifest.heartbeat:
+        return PipelineInfo(PipelineHealth.UNKNOWN, "No pipeline has been seen yet.", manifest)
+    if silent:
+        return PipelineInfo(PipelineHealth.GONE, silent, manifest)
+    if manifest.behind.why:
+        return PipelineInfo(PipelineHealth.BEHIND, manifest.behind.why, manifest)
+    return PipelineInfo(PipelineHealth.LIVE, PIPELINE_RUNS, manifest)
+
+
+def until_back(reason: str) -> str:
+    """The reason for a pause, and that it ends by itself."""
+    return f"{reason} Going on when it is back."
 
 
 class TableEngine(Protocol):

@@ -7,20 +7,24 @@ store as soon as it is completely loaded; until then it keeps showing the previo
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Sequence
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evergrid.changelog.feed import Followed, Key
+from evergrid.changelog.feed import FeedUpdate, Followed, Key
 from evergrid.changelog.manifest import OLD_SECONDS, Gap
-from evergrid.gateway.engine.change_rate import ChangeRate
-from evergrid.gateway.engine.changelog_follower import FeedState, Segment
+from evergrid.gateway.engine.changelog_follower import NO_UPDATE, Segment
 from evergrid.gateway.engine.gap_text import gap_log_line, gap_warning
 from evergrid.gateway.engine.hub import Hub, no_such_table
-from evergrid.gateway.engine.pipeline_health import PipelineInfo, pipeline_info, until_back
-from evergrid.gateway.engine.table_engine import TableInfo
+from evergrid.gateway.engine.table_engine import (
+    PipelineInfo,
+    TableInfo,
+    pipeline_info,
+    until_back,
+)
 from evergrid.model.generation import State
 from evergrid.protocol.messages import Live, WindowState
 from evergrid.store.table_store import TableStore
@@ -30,13 +34,38 @@ _HEARTBEAT_SECONDS = 20.0
 # By another machine's clock, so the bound is wide; a running pipeline beats within the grace.
 _HEARTBEAT_AGE_SECONDS = 120.0
 _HEARTBEAT_GRACE_SECONDS = 6.0
+_RATE_SECONDS = 5.0
+_RATE_STEP = 0.5
+
+
+class _ChangeRate:
+    """The growth of a counter per second, over the last seconds."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
+
+    def count(self, total: int) -> None:
+        """Record the total so far; call it regularly, also when nothing changed."""
+        now = time.monotonic()
+        if now - self._samples[-1][0] >= _RATE_STEP or len(self._samples) == 1:
+            self._samples.append((now, total))
+        else:
+            self._samples[-1] = (self._samples[-1][0], total)
+        while len(self._samples) > 2 and now - self._samples[0][0] > _RATE_SECONDS:
+            self._samples.popleft()
+
+    @property
+    def per_second(self) -> float:
+        first, last = self._samples[0], self._samples[-1]
+        passed = time.monotonic() - first[0]
+        return (last[1] - first[1]) / passed if passed > 0 else 0.0
 
 
 class _LoadedTable(msgspec.Struct):
     """The table of one changelog."""
 
     store: TableStore
-    rate: ChangeRate
+    rate: _ChangeRate
     changes: int = 0
     newest_message: int = 0
     lag_seconds: float = 0.0
@@ -66,7 +95,7 @@ class TableManager:
         self._table_bytes = table_bytes
         self._loaded: dict[Key, _LoadedTable] = {}
         self._shown: dict[str, _Shown] = {}
-        self._feed = FeedState()
+        self._feed = NO_UPDATE
         self.fresh_at = 0
         self._heartbeat_at = time.monotonic()
         self._logged_gaps: set[tuple[str, str]] = set()  # changelog topic and reason
@@ -92,7 +121,7 @@ class TableManager:
         states = [self._state(name) for name in self._feed.manifest.tables()]
         return _loading(sum(one.done for one in states), sum(one.total for one in states))
 
-    def update(self, feed: FeedState) -> None:
+    def update(self, feed: FeedUpdate) -> None:
         """Follow the feed: start loading, show or drop tables, and report their states."""
         if feed.manifest.heartbeat != self._feed.manifest.heartbeat:
             self._heartbeat_at = time.monotonic()
@@ -171,7 +200,7 @@ class TableManager:
         for one in followed:
             if one.key not in self._loaded:
                 store = TableStore(one.target.table, max_bytes=self._table_bytes)
-                self._loaded[one.key] = _LoadedTable(store, ChangeRate())
+                self._loaded[one.key] = _LoadedTable(store, _ChangeRate())
 
     def _show_complete(self) -> None:
         """Show what is complete. A table that generations share is shown already: it gets the

@@ -9,25 +9,25 @@ way at a time: what changes while the loop sends it goes into the next batch.
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import functools
 import queue
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
 from typing import NoReturn, TypeVar
 
 import pyarrow as pa
 
-from evergrid.changelog.feed import Feed, Key
+from evergrid.changelog.feed import Feed, FeedUpdate, Key
 from evergrid.config.settings import Settings
-from evergrid.gateway.engine.changelog_follower import ChangelogFollower, FeedState, Segment
+from evergrid.gateway.engine.changelog_follower import ChangelogFollower, Segment
 from evergrid.gateway.engine.deliveries import Deliver, Delivery, SubscriberId
 from evergrid.gateway.engine.export import Export
 from evergrid.gateway.engine.hub import Hub, HubLimits
-from evergrid.gateway.engine.pipeline_health import PipelineInfo
-from evergrid.gateway.engine.shared_window import PublicationTime
-from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
+from evergrid.gateway.engine.shared_view import PublicationTime
+from evergrid.gateway.engine.table_engine import EngineLoad, PipelineInfo, TableInfo
 from evergrid.gateway.engine.table_manager import TableManager
 from evergrid.protocol.messages import Resume
 from evergrid.views.view_query import Query, Window
@@ -50,12 +50,13 @@ class ThreadedEngine:
         self._log = log
         feed = Feed(settings.kafka.internal, settings.internal_topics.prefix, log)
         self._follower = ChangelogFollower(feed, self._enqueue_changes, self._enqueue_state, log)
-        limits = HubLimits(
-            frame_seconds=gateway.frame_interval_ms / 1000,
-            linger_seconds=gateway.linger_seconds,
-            max_views=gateway.limits.views,
+        self._hub = Hub(
+            HubLimits(
+                frame_seconds=gateway.frame_interval_ms / 1000,
+                linger_seconds=gateway.linger_seconds,
+                max_views=gateway.limits.views,
+            )
         )
-        self._hub = Hub(limits)
         self._manager = TableManager(self._hub, gateway.table_bytes)
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._queue_slots = threading.Semaphore(_QUEUED_BATCHES)
@@ -77,8 +78,9 @@ class ThreadedEngine:
         """Start both threads; `deliver` is called on the running loop."""
         self._loop = asyncio.get_running_loop()
         self._deliver = deliver
-        for name, run in (("evergrid-feed", self._run_feed), ("evergrid-engine", self._run)):
-            thread = threading.Thread(target=run, name=name, daemon=True)
+        feed = functools.partial(self._follower.run, self._stopping)
+        for name, run in (("evergrid-feed", feed), ("evergrid-engine", self._run)):
+            thread = threading.Thread(target=self._run_thread, args=(run,), name=name, daemon=True)
             self._threads.append(thread)
             thread.start()
 
@@ -117,13 +119,9 @@ class ThreadedEngine:
             self._jobs.put(lambda: self._hub.exports.remove(export))
 
     def load(self) -> EngineLoad:
-        counts = self._hub.counts()
         return EngineLoad(
-            views=counts.views,
-            windows=counts.windows,
-            subscribers=counts.subscribers,
+            hub=self._hub.counts(),
             view_seconds=self._view_seconds,
-            publications=counts.publications,
             rows_applied=self._manager.rows_applied,
             ready=self._manager.ready,
             message=self._manager.message,
@@ -145,45 +143,35 @@ class ThreadedEngine:
 
     async def _ask(self, job: Callable[[], Answer]) -> Answer:
         """Do the job in the engine's thread and await its result."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Answer] = loop.create_future()
-
-        def settle(answer: Answer | None, error: BaseException | None) -> None:
-            if future.done():
-                return
-            if error is not None:
-                future.set_exception(error)
-            else:
-                future.set_result(answer)  # type: ignore[arg-type]
+        future: Future[Answer] = Future()
 
         def work() -> None:
-            try:
-                answer, error = job(), None
-            except Exception as problem:
-                answer, error = None, problem
-            self._call_on_loop(lambda: settle(answer, error))
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(job())
+                except Exception as error:
+                    future.set_exception(error)
 
         self._jobs.put(work)
-        return await future
+        return await asyncio.wrap_future(future)
 
     # The engine's thread
 
     def _run(self) -> None:
-        with self._report_failure():
-            while not self._stopping.is_set():
-                self._do_jobs()
-                self._do_housekeeping()
-                began = time.thread_time()
-                building = self._hub.build_views()
-                if not self._in_flight and time.monotonic() >= self._not_before:
-                    self._hub.publish(self._moment())
-                self._view_seconds += time.thread_time() - began
-                self._send(self._hub.deliveries())
-                for lines in (self._hub.problems, self._manager.log_lines):
-                    while lines:
-                        self._log(lines.pop(0))
-                if building:
-                    self._jobs.put(lambda: None)  # do not wait for a job: there is more to build
+        while not self._stopping.is_set():
+            self._do_jobs()
+            self._do_housekeeping()
+            began = time.thread_time()
+            building = self._hub.build_views()
+            if not self._in_flight and time.monotonic() >= self._not_before:
+                self._hub.publish(self._moment())
+            self._view_seconds += time.thread_time() - began
+            self._send(self._hub.deliveries())
+            for lines in (self._hub.problems, self._manager.log_lines):
+                while lines:
+                    self._log(lines.pop(0))
+            if building:
+                self._jobs.put(lambda: None)  # do not wait for a job: there is more to build
 
     def _do_jobs(self) -> None:
         """Wait for a job, then do all that are queued, for a limited time."""
@@ -237,18 +225,12 @@ class ThreadedEngine:
         return export
 
     def _moment(self) -> PublicationTime:
-        return PublicationTime(
-            sequence=0,  # numbered when there is something to publish
-            tick=self._hub.tick,
-            now=time.monotonic(),
-            wall=time.time_ns() // 1000,
-        )
+        return PublicationTime(0, self._hub.tick, time.monotonic(), time.time_ns() // 1000)
 
-    @contextlib.contextmanager
-    def _report_failure(self) -> Iterator[None]:
+    def _run_thread(self, run: Callable[[], None]) -> None:
         """A thread that fails ends the engine: nobody must look at tables that no longer move."""
         try:
-            yield
+            run()
         except Exception as error:
             self.failure = error
             self._call_on_loop(self._failed.set)
@@ -263,10 +245,6 @@ class ThreadedEngine:
 
     # The feed's thread
 
-    def _run_feed(self) -> None:
-        with self._report_failure():
-            self._follower.run(self._stopping)
-
     def _enqueue_changes(self, key: Key, segments: Sequence[Segment]) -> None:
         """Queue a batch for the engine; wait while it is too far behind."""
 
@@ -279,5 +257,5 @@ class ThreadedEngine:
         self._queue_slots.acquire()
         self._jobs.put(work)
 
-    def _enqueue_state(self, feed: FeedState) -> None:
+    def _enqueue_state(self, feed: FeedUpdate) -> None:
         self._jobs.put(lambda: self._manager.update(feed))

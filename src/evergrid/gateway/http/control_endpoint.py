@@ -149,10 +149,7 @@ class ControlEndpoint:
                 f"bad control message: {error.what}",
                 remedy="GET /api/control lists what it may ask for.",
             ) from None
-        return await self._send_to_kafka(message, f"key {key.name}", manifest)
-
-    async def _send_to_kafka(self, message: bytes, by: str, manifest: Manifest) -> SentPosition:
-        loop = asyncio.get_running_loop()
+        loop, by = asyncio.get_running_loop(), f"key {key.name}"
         sending = loop.run_in_executor(self._pool, self._topic.send, message, by, manifest)
         try:
             async with asyncio.timeout(_KAFKA_SECONDS):

@@ -1,27 +1,79 @@
-"""Metrics in the text format of Prometheus."""
+"""Metrics in the text format of Prometheus; one is the delay of the event loop."""
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Iterable, Iterator, Sequence
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
-from evergrid.gateway.http.loop_delay import BUCKETS, LoopDelays
 from evergrid.protocol.messages import Live
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
+INTERVAL_SECONDS = 0.1
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
+RECENT = 600  # a minute
 
 Number = int | float
 Sample = tuple[str, Number]  # labels as they are written, value
 
+_OF_TABLES: Mapping[str, tuple[str, Callable[[TableInfo], Number]]] = {
+    "table_rows": ("Rows in the table.", lambda t: t.rows),
+    "table_bytes": ("Memory that the table uses.", lambda t: t.bytes),
+    "table_max_bytes": ("Memory that the table may use.", lambda t: t.max_bytes),
+    "table_changes_per_second": (
+        "Changes applied per second, over the last seconds.",
+        lambda t: t.changes_per_second,
+    ),
+    "table_lag_seconds": (
+        "Age of the newest message when the last change arrived.",
+        lambda t: t.lag_seconds,
+    ),
+    "table_views": ("Views over the table.", lambda t: t.views),
+    "table_generation": ("Generation of the table; 0: none.", lambda t: t.generation),
+    "table_newest_seconds": (
+        "Highest ts of the table, in seconds since the epoch.",
+        lambda t: t.newest / 1e6,
+    ),
+    "table_loaded_changes": ("Changes loaded so far.", lambda t: t.done),
+    "table_changes_to_load": ("Changes to load.", lambda t: t.total),
+    "table_changes_total": ("Changes applied.", lambda t: t.changes),
+}
 
-class MetricType(enum.Enum):
-    GAUGE = "gauge"
-    COUNTER = "counter"
-    HISTOGRAM = "histogram"
+
+class LoopDelays:
+    """Measured delays: a histogram since the start, and the worst of the last minute."""
+
+    def __init__(self) -> None:
+        self.last = 0.0
+        self.count = 0
+        self.sum = 0.0
+        self.buckets = [0] * len(BUCKETS)  # each counts what is at most its bound
+        self._recent: deque[float] = deque(maxlen=RECENT)
+
+    @property
+    def worst(self) -> float:
+        return max(self._recent, default=0.0)
+
+    def add(self, delay: float) -> None:
+        self.last = delay
+        self.count += 1
+        self.sum += delay
+        self._recent.append(delay)
+        for index, bound in enumerate(BUCKETS):
+            if delay <= bound:
+                self.buckets[index] += 1
+
+    async def measure(self) -> None:
+        """Measure how much longer a sleep takes than asked for; runs until cancelled."""
+        while True:
+            asked = time.monotonic()
+            await asyncio.sleep(INTERVAL_SECONDS)
+            self.add(max(0.0, time.monotonic() - asked - INTERVAL_SECONDS))
 
 
 class MetricsSnapshot(msgspec.Struct, frozen=True):
@@ -44,91 +96,43 @@ def metrics(now: MetricsSnapshot) -> str:
 
 def _lines(now: MetricsSnapshot) -> Iterator[str]:
     info = _labels(version=now.version, instance=now.instance)
-    yield from _metric("info", MetricType.GAUGE, "The running gateway.", [(info, 1)])
-    yield from _tables(now.tables)
-    yield from _engine(now.load)
-    yield from _viewers(now)
-    yield from _delays(now.delays)
-
-
-def _tables(tables: Sequence[TableInfo]) -> Iterator[str]:
-    def each(value: Iterable[Number]) -> list[Sample]:
-        return [
-            (_labels(table=table.name), number) for table, number in zip(tables, value, strict=True)
-        ]
-
-    gauges: dict[str, tuple[str, Sequence[Number]]] = {
-        "table_rows": ("Rows in the table.", [t.rows for t in tables]),
-        "table_bytes": ("Memory that the table uses.", [t.bytes for t in tables]),
-        "table_max_bytes": ("Memory that the table may use.", [t.max_bytes for t in tables]),
-        "table_changes_per_second": (
-            "Changes applied per second, over the last seconds.",
-            [t.changes_per_second for t in tables],
-        ),
-        "table_lag_seconds": (
-            "Age of the newest message when the last change arrived.",
-            [t.lag_seconds for t in tables],
-        ),
-        "table_views": ("Views over the table.", [t.views for t in tables]),
-        "table_generation": (
-            "Generation of the table; 0: none.",
-            [t.generation for t in tables],
-        ),
-        "table_newest_seconds": (
-            "Highest ts of the table, in seconds since the epoch.",
-            [t.newest / 1e6 for t in tables],
-        ),
-        "table_loaded_changes": ("Changes loaded so far.", [t.done for t in tables]),
-        "table_changes_to_load": ("Changes to load.", [t.total for t in tables]),
-    }
-    for name, (sentence, values) in gauges.items():
-        yield from _metric(name, MetricType.GAUGE, sentence, each(values))
-    yield from _metric(
-        "table_changes_total",
-        MetricType.COUNTER,
-        "Changes applied.",
-        each(t.changes for t in tables),
-    )
-    states = [
-        (_labels(table=table.name, state=state.value), int(table.state is state))
-        for table in tables
-        for state in Live
-    ]
+    yield from _metric("info", "The running gateway.", [(info, 1)])
+    for name, (sentence, value) in _OF_TABLES.items():
+        of_each = [(_labels(table=table.name), value(table)) for table in now.tables]
+        yield from _metric(name, sentence, of_each)
     gaps = [
         (_labels(table=table.name, reason=gap.reason), gap.messages)
-        for table in tables
+        for table in now.tables
         for gap in table.gaps
     ]
-    yield from _metric(
-        "join_gaps_messages", MetricType.GAUGE, "Messages left out of the join, by reason.", gaps
-    )
-    yield from _metric(
-        "table_state", MetricType.GAUGE, "1 for the current state of the table, else 0.", states
-    )
+    yield from _metric("join_gaps_messages", "Messages left out of the join, by reason.", gaps)
+    states = [
+        (_labels(table=table.name, state=state.value), int(table.state is state))
+        for table in now.tables
+        for state in Live
+    ]
+    yield from _metric("table_state", "1 for the current state of the table, else 0.", states)
+    for name, (sentence, number) in _numbers(now).items():
+        yield from _metric(name, sentence, [("", number)])
+    for name, (sentence, label, counts) in _counted(now.counters).items():
+        samples = [(_labels(**{label: of}), count) for of, count in counts.items()]
+        yield from _metric(name, sentence, samples)
+    yield from _histogram(now.delays)
 
 
-def _engine(load: EngineLoad) -> Iterator[str]:
-    yield from _one("ready", MetricType.GAUGE, "Whether all tables are loaded.", int(load.ready))
-    yield from _one("views", MetricType.GAUGE, "Views over all tables.", load.views)
-    yield from _one("windows", MetricType.GAUGE, "Different windows over all views.", load.windows)
-    yield from _one("subscribers", MetricType.GAUGE, "Subscriptions to windows.", load.subscribers)
-    yield from _one(
-        "view_cpu_seconds_total", MetricType.COUNTER, "CPU spent on views.", load.view_seconds
-    )
-    yield from _one(
-        "publications_total", MetricType.COUNTER, "Publications of windows.", load.publications
-    )
-    yield from _one("rows_applied_total", MetricType.COUNTER, "Changes applied.", load.rows_applied)
-
-
-def _viewers(now: MetricsSnapshot) -> Iterator[str]:
-    counters = now.counters
-    yield from _one("connections", MetricType.GAUGE, "Open WebSockets.", now.connections)
-    yield from _one(
-        "strangers", MetricType.GAUGE, "Open WebSockets that have not logged in.", now.anonymous
-    )
-    yield from _one("exports", MetricType.GAUGE, "Large downloads under way.", now.exports)
-    totals = {
+def _numbers(now: MetricsSnapshot) -> Mapping[str, tuple[str, Number]]:
+    load, counters, delays = now.load, now.counters, now.delays
+    return {
+        "ready": ("Whether all tables are loaded.", int(load.ready)),
+        "views": ("Views over all tables.", load.hub.views),
+        "windows": ("Different windows over all views.", load.hub.windows),
+        "subscribers": ("Subscriptions to windows.", load.hub.subscribers),
+        "view_cpu_seconds_total": ("CPU spent on views.", load.view_seconds),
+        "publications_total": ("Publications of windows.", load.hub.publications),
+        "rows_applied_total": ("Changes applied.", load.rows_applied),
+        "connections": ("Open WebSockets.", now.connections),
+        "strangers": ("Open WebSockets that have not logged in.", now.anonymous),
+        "exports": ("Large downloads under way.", now.exports),
         "connections_total": ("WebSockets opened.", counters.connections),
         "logins_total": ("Successful logins.", counters.logins),
         "messages_total": ("Messages from clients.", counters.messages),
@@ -137,45 +141,30 @@ def _viewers(now: MetricsSnapshot) -> Iterator[str]:
         "control_messages_total": ("JSON messages sent.", counters.texts),
         "export_rows_total": ("Rows sent over HTTP.", counters.export_rows),
         "export_bytes_total": ("Bytes of rows sent over HTTP.", counters.export_bytes),
+        "loop_delay_last_seconds": ("Last measured delay of the event loop.", delays.last),
+        "loop_delay_worst_seconds": (
+            "Worst delay of the event loop in the last minute.",
+            delays.worst,
+        ),
     }
-    for name, (sentence, value) in totals.items():
-        yield from _one(name, MetricType.COUNTER, sentence, value)
-    yield from _metric(
-        "dropped_total",
-        MetricType.COUNTER,
-        "Connections ended by the gateway, by code.",
-        [(_labels(reason=code.value), n) for code, n in counters.ended.items()],
-    )
-    yield from _metric(
-        "http_requests_total",
-        MetricType.COUNTER,
-        "HTTP responses, by status.",
-        [(_labels(status=str(status)), n) for status, n in counters.requests.items()],
-    )
-    yield from _metric(
-        "control_requests_total",
-        MetricType.COUNTER,
-        "Control messages over HTTP, by result: sent, or an error code.",
-        [(_labels(verdict=verdict), n) for verdict, n in counters.control.items()],
-    )
 
 
-def _delays(delays: LoopDelays) -> Iterator[str]:
-    yield from _one(
-        "loop_delay_last_seconds",
-        MetricType.GAUGE,
-        "Last measured delay of the event loop.",
-        delays.last,
-    )
-    yield from _one(
-        "loop_delay_worst_seconds",
-        MetricType.GAUGE,
-        "Worst delay of the event loop in the last minute.",
-        delays.worst,
-    )
+def _counted(counters: TrafficCounters) -> Mapping[str, tuple[str, str, Mapping[str, int]]]:
+    """What is counted by something: the sentence, the label's name, and the counts."""
+    ended = {code.value: count for code, count in counters.ended.items()}
+    statuses = {str(status): count for status, count in counters.requests.items()}
+    verdicts = "Control messages over HTTP, by result: sent, or an error code."
+    return {
+        "dropped_total": ("Connections ended by the gateway, by code.", "reason", ended),
+        "http_requests_total": ("HTTP responses, by status.", "status", statuses),
+        "control_requests_total": (verdicts, "verdict", counters.control),
+    }
+
+
+def _histogram(delays: LoopDelays) -> Iterator[str]:
     name = "evergrid_loop_delay_seconds"
     yield f"# HELP {name} Delay of the event loop."
-    yield f"# TYPE {name} {MetricType.HISTOGRAM.value}"
+    yield f"# TYPE {name} histogram"
     for bound, count in zip(BUCKETS, delays.buckets, strict=True):
         yield f'{name}_bucket{{le="{bound}"}} {count}'
     yield f'{name}_bucket{{le="+Inf"}} {delays.count}'
@@ -183,15 +172,9 @@ def _delays(delays: LoopDelays) -> Iterator[str]:
     yield f"{name}_count {delays.count}"
 
 
-def _one(name: str, type_: MetricType, sentence: str, value: Number) -> Iterator[str]:
-    return _metric(name, type_, sentence, [("", value)])
-
-
-def _metric(
-    name: str, type_: MetricType, sentence: str, samples: Sequence[Sample]
-) -> Iterator[str]:
+def _metric(name: str, sentence: str, samples: Iterable[Sample]) -> Iterator[str]:
     yield f"# HELP evergrid_{name} {sentence}"
-    yield f"# TYPE evergrid_{name} {type_.value}"
+    yield f"# TYPE evergrid_{name} {'counter' if name.endswith('_total') else 'gauge'}"
     for labels, value in samples:
         yield f"evergrid_{name}{labels} {value!r}"
 

@@ -1,8 +1,11 @@
-"""The HTTP interface as an OpenAPI 3.1 document."""
+"""The HTTP interface as an OpenAPI 3.1 document; its schemas are made from the handlers' types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
+
+import msgspec
 
 from evergrid.gateway.access.json_response import ErrorBody
 from evergrid.gateway.access.request_checks import MAX_OFFSET
@@ -10,20 +13,69 @@ from evergrid.gateway.engine.table_engine import TableInfo
 from evergrid.gateway.http.api import Liveness, Readiness, TableList
 from evergrid.gateway.http.assets import CLIENT
 from evergrid.gateway.http.control_endpoint import ControlResponse, SentResponse
-from evergrid.gateway.http.openapi_schemas import Json, json_of, ref, schemas
 from evergrid.gateway.http.pipeline_status import PipelineResponse
-from evergrid.gateway.http.row_formats import RowsDocument
+from evergrid.gateway.http.row_formats import Row, RowsDocument
 from evergrid.gateway.http.row_parameters import ALL, Format
+from evergrid.model.gap import GapReason
 from evergrid.model.table import NAME
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import DEFAULT_LIMIT, PATH, SUBPROTOCOL
 from evergrid.views.view_query import Filter
 
+Json = dict[str, Any]
+
+# What requests and responses contain; the types within them follow from that.
+_TYPES = (
+    ControlResponse,
+    ErrorBody,
+    Filter,
+    Liveness,
+    PipelineResponse,
+    Readiness,
+    RowsDocument,
+    SentResponse,
+    TableInfo,
+    TableList,
+)
+# Types with another name in the document than in the code; clients may rely on it.
+_RENAMED = {
+    "Code": "ErrorCode",
+    "ColumnKind": "TypeKind",
+    "ControlChoices": "Control",
+    "ErrorBody": "Error",
+    "FieldType": "Type",
+    "GenerationStatus": "Generation",
+    "JoinStatus": "Join",
+    "Live": "TableState",
+    "Op": "FilterOperator",
+    "PipelineHealth": "PipelineState",
+    "PipelineStatus": "Pipeline",
+    "Role": "ColumnRole",
+    "RowsDocument": "Rows",
+    "SourceStatus": "Source",
+    "State": "GenerationState",
+    "TableInfo": "Table",
+}
+_OMIT_DEFAULTS = ("Filter", "Type")  # the gateway writes all fields of the others
+_SCHEMAS = "#/components/schemas/"
+_GAP_FIELDS = {
+    "reason": " ".join(f"{reason.value}: {reason.sentence()}" for reason in GapReason),
+    "messages": "Messages left out of the join so far.",
+    "keys": "The join keys that are affected, the newest only.",
+    "since": "When the first message was left out, in microseconds since the epoch.",
+}
+# The fields of a control message are named after the configured sources and joins.
+_CONTROL_MESSAGE: Json = {
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {"type": ["string", "null"]},
+    "examples": [{"usersTopic": "users_v2", "joinType": "left"}],
+}
+
 _TEXT: Json = {"type": "string"}
 _INTEGER: Json = {"type": "integer", "format": "int64"}
-_BOOLEAN: Json = {"type": "boolean"}
-_PUBLIC: Json = {"security": []}
 _ALWAYS = (Code.KEY_IN_ADDRESS, Code.NOT_LOGGED_IN, Code.ORIGIN_REFUSED, Code.HOST_REFUSED)
+_OF_ONE_TABLE = (Code.BAD_TABLE_NAME, Code.NO_RIGHTS, Code.NO_SUCH_TABLE)
 _TABLE_NAME: Json = {
     "name": "name",
     "in": "path",
@@ -53,131 +105,92 @@ def openapi_document(version: str) -> Json:
                     "description": "A key created by `evergrid key create NAME`; never in a URL.",
                 }
             },
-            "schemas": schemas(),
+            "schemas": _schemas(),
         },
     }
 
 
 def _paths() -> Json:
-    return {
-        "/": {"get": _PUBLIC | _get("The web app.", _text("text/html"))},
-        CLIENT: {"get": _PUBLIC | _get("The browser client.", _text("text/javascript"))},
-        "/livez": {"get": _PUBLIC | _get("Whether the process runs.", json_of(Liveness))},
-        "/readyz": {
-            "get": _PUBLIC
-            | _get("Whether all tables are loaded.", json_of(Readiness), Code.NOT_READY)
-        },
-        "/openapi.json": {
-            "get": _PUBLIC
-            | _get("This document.", {"application/json": {"schema": {"type": "object"}}})
-        },
-        "/metrics": {"get": _get("Metrics for Prometheus.", _text("text/plain"))},
-        "/api/tables": {"get": _get("The tables that the key may read.", json_of(TableList))},
-        "/api/control": _control_path(),
-        "/api/pipeline": {
-            "get": _get("The pipeline's state and its generations.", json_of(PipelineResponse))
-        },
-        "/api/tables/{name}": _table_path(),
-        "/api/tables/{name}/rows": _rows_path(),
-        PATH: _live_path(),
+    document: Json = {"application/json": {"schema": {"type": "object"}}}
+    public = {
+        "/": _get("The web app.", _text("text/html")),
+        CLIENT: _get("The browser client.", _text("text/javascript")),
+        "/livez": _get("Whether the process runs.", _json(Liveness)),
+        "/readyz": _get("Whether all tables are loaded.", _json(Readiness), Code.NOT_READY),
+        "/openapi.json": _get("This document.", document),
     }
-
-
-def _table_path() -> Json:
-    codes = (Code.BAD_TABLE_NAME, Code.NO_RIGHTS, Code.NO_SUCH_TABLE)
-    operation = _get("One table: columns, size, rate, freshness.", json_of(TableInfo), *codes)
-    return {"parameters": [_TABLE_NAME], "get": operation}
+    table = _get("One table: columns, size, rate, freshness.", _json(TableInfo), *_OF_ONE_TABLE)
+    pipeline = _get("The pipeline's state and its generations.", _json(PipelineResponse))
+    return {
+        **{path: {"get": {"security": []} | operation} for path, operation in public.items()},
+        "/metrics": {"get": _get("Metrics for Prometheus.", _text("text/plain"))},
+        "/api/tables": {"get": _get("The tables that the key may read.", _json(TableList))},
+        "/api/control": _control_path(),
+        "/api/pipeline": {"get": pipeline},
+        "/api/tables/{name}": {"parameters": [_TABLE_NAME], "get": table},
+        "/api/tables/{name}/rows": {"parameters": [_TABLE_NAME], "get": _rows()},
+        PATH: {"get": _live()},
+    }
 
 
 def _control_path() -> Json:
-    choices = json_of(ControlResponse)
-    get = _get("What a control message may ask for.", choices, Code.NO_RIGHTS)
+    of_message = (Code.BAD_CONTROL, Code.BAD_CONTENT_TYPE, Code.TOO_LARGE, Code.SILENT)
+    codes = (*_ALWAYS, Code.NO_RIGHTS, *of_message, Code.TOO_MANY_MESSAGES, Code.NOT_SENT)
+    accepted: Json = {
+        "description": "Accepted: the message is on the control topic.",
+        "content": _json(SentResponse),
+    }
     post: Json = {
         "summary": "Send a control message; its verdict is a row of control_raw.",
-        "requestBody": {"required": True, "content": json_of("ControlMessage")},
-        "responses": {
-            "202": {
-                "description": "Accepted: the message is on the control topic.",
-                "content": json_of(SentResponse),
-            },
-            **_errors(
-                (
-                    *_ALWAYS,
-                    Code.NO_RIGHTS,
-                    Code.BAD_CONTROL,
-                    Code.BAD_CONTENT_TYPE,
-                    Code.TOO_LARGE,
-                    Code.SILENT,
-                    Code.TOO_MANY_MESSAGES,
-                    Code.NOT_SENT,
-                )
-            ),
-        },
+        "requestBody": {"required": True, "content": _json("ControlMessage")},
+        "responses": {"202": accepted, **_errors(codes)},
     }
+    choices = _json(ControlResponse)
+    get = _get("What a control message may ask for.", choices, Code.NO_RIGHTS)
     return {"get": get, "post": post}
 
 
-def _rows_path() -> Json:
+def _rows() -> Json:
     content: Json = {
-        Format.JSON.media: {"schema": ref(RowsDocument)},
-        Format.NDJSON.media: {"schema": ref("Row")},
+        Format.JSON.media: {"schema": _ref(RowsDocument)},
+        Format.NDJSON.media: {"schema": _ref("Row")},
         Format.CSV.media: {"schema": _TEXT},
         Format.ARROW.media: {"schema": _TEXT | {"contentEncoding": "binary"}},
     }
-    operation = _get(
-        "Rows, in order; streamed if there are many.",
-        content,
-        Code.BAD_PARAMETER,
-        Code.BAD_TABLE_NAME,
-        Code.UNKNOWN_COLUMN,
-        Code.BAD_FILTER,
-        Code.BAD_VALUE,
-        Code.BAD_ORDER,
-        Code.BAD_SEARCH,
-        Code.BAD_WINDOW,
-        Code.NO_RIGHTS,
-        Code.NO_SUCH_TABLE,
-        Code.NOT_READY,
-        Code.TOO_MANY_EXPORTS,
-    )
-    return {
-        "parameters": [_TABLE_NAME],
-        "get": operation | {"parameters": _rows_parameters()},
-    }
+    of_query = (Code.UNKNOWN_COLUMN, Code.BAD_FILTER, Code.BAD_VALUE, Code.BAD_ORDER)
+    of_window = (Code.BAD_SEARCH, Code.BAD_WINDOW, Code.NOT_READY, Code.TOO_MANY_EXPORTS)
+    codes = (Code.BAD_PARAMETER, *_OF_ONE_TABLE, *of_query, *of_window)
+    operation = _get("Rows, in order; streamed if there are many.", content, *codes)
+    return operation | {"parameters": _rows_parameters()}
 
 
 def _rows_parameters() -> list[Json]:
+    formats = {"enum": [format_.value for format_ in Format], "default": Format.JSON.value}
     offset = _INTEGER | {"minimum": -MAX_OFFSET, "maximum": MAX_OFFSET}
-    limit: Json = {"oneOf": [_INTEGER | {"minimum": 1, "maximum": MAX_OFFSET}, {"const": ALL}]}
+    limit = {
+        "oneOf": [_INTEGER | {"minimum": 1, "maximum": MAX_OFFSET}, {"const": ALL}],
+        "default": DEFAULT_LIMIT,
+    }
+    order = (
+        "Columns, separated by commas; - before a column: descending; :first or :last after it: "
+        "where nulls go."
+    )
+    columns = "Column names, separated by commas; all columns if left out."
+    guard = "CSV only: put ' before texts that look like formulas."
     return [
-        _query("columns", "Column names, separated by commas; all columns if left out.", _TEXT),
-        {
-            "name": "filter",
-            "in": "query",
-            "required": False,
-            "description": "The condition that rows must meet.",
-            "content": json_of(Filter),
-        },
-        _query("search", "Words that must occur in some column.", _TEXT),
-        _query(
-            "order",
-            "Columns, separated by commas; - before a column: descending; :first or :last after "
-            "it: where nulls go.",
-            _TEXT | {"examples": ["-ts,name:first"]},
-        ),
-        _query("offset", "Rows to skip; negative: counted from the end.", offset),
-        _query("limit", "The maximum number of rows.", limit | {"default": DEFAULT_LIMIT}),
-        _query(
-            "format",
-            "The format; the Accept header can choose it too.",
-            {"enum": [format_.value for format_ in Format], "default": Format.JSON.value},
-        ),
-        _query("guard", "CSV only: put ' before texts that look like formulas.", _BOOLEAN),
+        _query("columns", columns, schema=_TEXT),
+        _query("filter", "The condition that rows must meet.", content=_json(Filter)),
+        _query("search", "Words that must occur in some column.", schema=_TEXT),
+        _query("order", order, schema=_TEXT | {"examples": ["-ts,name:first"]}),
+        _query("offset", "Rows to skip; negative: counted from the end.", schema=offset),
+        _query("limit", "The maximum number of rows.", schema=limit),
+        _query("format", "The format; the Accept header can choose it too.", schema=formats),
+        _query("guard", guard, schema={"type": "boolean"}),
     ]
 
 
-def _live_path() -> Json:
-    operation: Json = {
+def _live() -> Json:
+    return {
         "summary": f"The live protocol: a WebSocket with sub-protocol {SUBPROTOCOL}.",
         "security": [{"key": []}, {}],
         "responses": {
@@ -185,7 +198,6 @@ def _live_path() -> Json:
             **_errors((Code.UNSUPPORTED_PROTOCOL, Code.TOO_MANY_CONNECTIONS)),
         },
     }
-    return {"get": operation}
 
 
 def _get(summary: str, content: Json, *codes: Code) -> Json:
@@ -193,28 +205,68 @@ def _get(summary: str, content: Json, *codes: Code) -> Json:
     return {"summary": summary, "responses": {"200": ok, **_errors((*_ALWAYS, *codes))}}
 
 
-def _text(media: str) -> Json:
-    return {media: {"schema": _TEXT}}
-
-
 def _errors(codes: Iterable[Code]) -> Json:
     by_status: dict[str, list[str]] = {}
     for code in codes:
         by_status.setdefault(str(code.http), []).append(code.value)
     return {
-        status: {
-            "description": "Error: " + ", ".join(names) + ".",
-            "content": json_of(ErrorBody),
-        }
+        status: {"description": f"Error: {', '.join(names)}.", "content": _json(ErrorBody)}
         for status, names in sorted(by_status.items())
     }
 
 
-def _query(name: str, description: str, schema: Json) -> Json:
-    return {
-        "name": name,
-        "in": "query",
-        "required": False,
-        "description": description,
-        "schema": schema,
-    }
+def _query(name: str, description: str, **form: Json) -> Json:
+    fixed = {"in": "query", "required": False}
+    return {"name": name, "description": description, **fixed, **form}
+
+
+def _text(media: str) -> Json:
+    return {media: {"schema": _TEXT}}
+
+
+def _json(of: type | str) -> Json:
+    return {"application/json": {"schema": _ref(of)}}
+
+
+def _ref(of: type | str) -> Json:
+    """A reference to the schema of a type, or to one by its name."""
+    return {"$ref": _SCHEMAS + _name(of if isinstance(of, str) else of.__name__)}
+
+
+def _name(of: str) -> str:
+    return _RENAMED.get(of, of)
+
+
+def _schemas() -> Json:
+    """All schemas by name."""
+    _, made = msgspec.json.schema_components(_TYPES, ref_template=f"{_SCHEMAS}{{name}}")
+    found = {_name(type_): schema for type_, schema in made.items()}
+    for name, schema in found.items():
+        _adapt(schema)
+        if "properties" in schema and name not in _OMIT_DEFAULTS:
+            schema["required"] = list(schema["properties"])
+            for field in schema["properties"].values():
+                field.pop("default", None)
+    found["Rows"]["properties"]["rows"]["items"] = _ref("Row")
+    for field, text in _GAP_FIELDS.items():
+        found["Gap"]["properties"][field]["description"] = text
+    return {**found, "Row": msgspec.json.schema(Row), "ControlMessage": _CONTROL_MESSAGE}
+
+
+def _adapt(schema: Any) -> None:
+    """Change msgspec's schema in place: our names, 64-bit integers, one-paragraph descriptions."""
+    if isinstance(schema, list):
+        for one in schema:
+            _adapt(one)
+    if not isinstance(schema, dict):
+        return
+    schema.pop("title", None)
+    if schema.get("type") == "integer":
+        schema["format"] = "int64"
+    if isinstance(text := schema.get("description"), str):
+        schema["description"] = " ".join(text.partition("\n\n")[0].split())
+    if isinstance(path := schema.get("$ref"), str):
+        schema["$ref"] = _SCHEMAS + _name(path.removeprefix(_SCHEMAS))
+    for key, value in schema.items():
+        if key != "default":
+            _adapt(value)

@@ -12,7 +12,7 @@ import msgspec
 
 from evergrid.changelog.manifest import Choices
 from evergrid.gateway.access.access_key import AccessKey
-from evergrid.gateway.engine.pipeline_health import RUNS, PipelineHealth, PipelineInfo
+from evergrid.gateway.engine.table_engine import PIPELINE_RUNS, PipelineHealth, PipelineInfo
 from evergrid.model.generation import Generation, Progress, State
 from evergrid.model.join import JoinType
 
@@ -91,18 +91,15 @@ def _health(key: AccessKey, info: PipelineInfo) -> tuple[PipelineHealth, str]:
         return info.health, info.message
     if any(map(key.may_read, tables)):
         return info.health, HIDDEN_DELAY
-    return PipelineHealth.LIVE, RUNS
+    return PipelineHealth.LIVE, PIPELINE_RUNS
 
 
 def _generation(key: AccessKey, one: Generation, choices: Choices) -> GenerationStatus:
     sources = {name: s for name, s in one.sources.items() if key.may_read(s.table)}
     joins = [join for join in one.joins.values() if key.may_read(join.table)]
     tables = [name for name in one.tables if key.may_read(name)]
-    whole = (len(sources), len(joins), len(tables)) == (
-        len(one.sources),
-        len(one.joins),
-        len(one.tables),
-    )
+    parts = (sources, one.sources), (joins, one.joins), (tables, one.tables)
+    whole = all(len(shown) == len(there) for shown, there in parts)
     hidden = HIDDEN_ERROR if one.error else ""
     times = one.times
     return GenerationStatus(

@@ -12,6 +12,7 @@ from aiohttp import hdrs, web
 from evergrid.gateway.access.limits import SlotCounter
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.access.traffic_counters import TrafficCounters
+from evergrid.gateway.engine.export import TOTAL
 from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
 from evergrid.gateway.http.row_formats import RowsHead, Writer, writer
 from evergrid.gateway.http.row_parameters import Format, RowsRequest
@@ -52,7 +53,7 @@ class RowDownloads:
             response = _response(wanted, table)
             if request.method == hdrs.METH_HEAD:
                 return web.Response(headers=response.headers)
-            form = writer(wanted.format, _rows_head(wanted, table, first), wanted.guard)
+            form = writer(wanted.format, _rows_head(table, first), wanted.guard)
             await response.prepare(request)
             await self._send(response, request, form, first, batches)
             return response
@@ -153,20 +154,12 @@ def _response(wanted: RowsRequest, table: TableInfo) -> web.StreamResponse:
     return response
 
 
-def _rows_head(wanted: RowsRequest, table: TableInfo, first: pa.RecordBatch) -> RowsHead:
+def _rows_head(table: TableInfo, first: pa.RecordBatch) -> RowsHead:
     by_name = {column.name: column for column in table.columns}
     names = [name for name in first.schema.names if name != ID_COLUMN]
     return RowsHead(
         table=table.name,
         generation=table.generation,
         columns=tuple(by_name[name] for name in names if name in by_name),
-        total=_total(wanted, table, first),
+        total=int(first.schema.metadata[TOTAL.encode()]),
     )
-
-
-def _total(wanted: RowsRequest, table: TableInfo, first: pa.RecordBatch) -> int | None:
-    """The row count of the whole view, which the engine adds to the schema."""
-    total = (first.schema.metadata or {}).get(b"total")
-    if total is not None:
-        return int(total)
-    return table.rows if wanted.query.filter is None and not wanted.query.search.strip() else None

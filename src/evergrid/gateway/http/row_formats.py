@@ -6,9 +6,9 @@ microseconds, integers with all 64 bits.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -41,12 +41,17 @@ class RowsDocument(RowsHead, frozen=True):
     rows: Sequence[Row]
 
 
-class Writer(Protocol):
+class Writer:
     """Call `begin`, then `rows` any number of times, then `end`; together that is the file."""
 
-    def begin(self, schema: pa.Schema) -> bytes: ...
-    def rows(self, batch: pa.RecordBatch) -> bytes: ...
-    def end(self) -> bytes: ...
+    def begin(self, schema: pa.Schema) -> bytes:
+        return b""
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        raise NotImplementedError
+
+    def end(self) -> bytes:
+        return b""
 
 
 def writer(format_: Format, head: RowsHead, guard: bool) -> Writer:
@@ -54,34 +59,43 @@ def writer(format_: Format, head: RowsHead, guard: bool) -> Writer:
         return ArrowWriter()
     if format_ is Format.CSV:
         return CsvWriter(guard)
-    if format_ is Format.NDJSON:
-        return LinesWriter()
-    return JsonWriter(head)
+    return LinesWriter() if format_ is Format.NDJSON else JsonWriter(head)
 
 
-class ArrowWriter:
+class LinesWriter(Writer):
+    """JSON lines: an object per line."""
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        return b"".join(line + b"\n" for line in _objects(batch))
+
+
+class ArrowWriter(Writer):
     """An Arrow IPC stream."""
 
     def __init__(self) -> None:
-        self._sink = _Sink()
-        self._stream: pa.RecordBatchStreamWriter | None = None
+        self._sink = io.BytesIO()
 
     def begin(self, schema: pa.Schema) -> bytes:
-        self._stream = pa.ipc.new_stream(pa.PythonFile(self._sink, mode="w"), schema)
-        return self._sink.take()
+        self._stream = pa.ipc.new_stream(self._sink, schema)
+        return self._written()
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
-        if self._stream is not None and batch.num_rows:
+        if batch.num_rows:
             self._stream.write_batch(batch)
-        return self._sink.take()
+        return self._written()
 
     def end(self) -> bytes:
-        if self._stream is not None:
-            self._stream.close()
-        return self._sink.take()
+        self._stream.close()
+        return self._written()
+
+    def _written(self) -> bytes:
+        data = self._sink.getvalue()
+        self._sink.seek(0)
+        self._sink.truncate()
+        return data
 
 
-class JsonWriter:
+class JsonWriter(Writer):
     """One JSON object: table, columns, total, and an object per row."""
 
     def __init__(self, head: RowsHead) -> None:
@@ -102,20 +116,7 @@ class JsonWriter:
         return b"\n]}\n"
 
 
-class LinesWriter:
-    """JSON lines: an object per line."""
-
-    def begin(self, schema: pa.Schema) -> bytes:
-        return b""
-
-    def rows(self, batch: pa.RecordBatch) -> bytes:
-        return b"".join(line + b"\n" for line in _objects(batch))
-
-    def end(self) -> bytes:
-        return b""
-
-
-class CsvWriter:
+class CsvWriter(Writer):
     """RFC 4180 in UTF-8 with a header; null is an empty cell, an empty text is ``""``.
 
     `guard` puts ' before texts that a spreadsheet would run as a formula. It is off by default,
@@ -131,9 +132,6 @@ class CsvWriter:
     def rows(self, batch: pa.RecordBatch) -> bytes:
         columns = [self._texts(column) for column in batch.columns]
         return "".join(_line(cells) for cells in zip(*columns, strict=True)).encode()
-
-    def end(self) -> bytes:
-        return b""
 
     def _texts(self, column: pa.Array) -> Sequence[str]:
         values = cells(column)
@@ -191,27 +189,3 @@ def _quoted(text: str) -> str:
 
 def _line(texts: Iterable[str]) -> str:
     return ",".join(texts) + "\r\n"
-
-
-class _Sink:
-    """A file in memory that `take` empties."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-
-    def write(self, part: bytes) -> int:
-        self._parts.append(bytes(part))
-        return len(part)
-
-    def flush(self) -> None:
-        """Nothing to do: nothing is buffered elsewhere."""
-
-    def close(self) -> None:
-        """Nothing to do: no file is open."""
-
-    def take(self) -> bytes:
-        data = b"".join(self._parts)
-        self._parts.clear()
-        return data

@@ -32,12 +32,35 @@ from evergrid.gateway.live.session_actions import (
     MoveWindow,
     OpenWindow,
 )
-from evergrid.gateway.live.stall_timer import STALL_SECONDS, TLS_STALL_SECONDS, StallTimer
 from evergrid.gateway.live.websocket import LiveWebSocket
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import State, Welcome, encode, failed
 
 CLOSE_SECONDS = 4.0  # for the last message to be sent; then the socket is closed without it
+STALL_SECONDS = 10.0
+# With TLS the progress within a frame is not visible, only that all of it was sent.
+TLS_STALL_SECONDS = 30.0
+
+
+class StallTimer:
+    """Notices a client that has stopped reading, by the bytes that wait for it; slow is allowed."""
+
+    def __init__(self, seconds: float, now: float) -> None:
+        self._seconds = seconds
+        self._waiting = 0
+        self._since = now
+
+    def update(self, waiting: int, now: float) -> bool:
+        """Whether the client reads: it took some bytes since the last call, or has taken all."""
+        reads = waiting < self._waiting or waiting == 0
+        if reads or self._waiting == 0:
+            self._since = now
+        self._waiting = waiting
+        return reads
+
+    def is_stalled(self, now: float) -> bool:
+        """Whether the client has read nothing for too long."""
+        return self._waiting > 0 and now - self._since > self._seconds
 
 
 class ClientConnection:

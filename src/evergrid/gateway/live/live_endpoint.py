@@ -1,62 +1,121 @@
-"""The endpoint /api/live: turns a request into a WebSocket connection with a session."""
+"""The endpoint /api/live: accepts WebSockets, checks them regularly, and ends them at the stop."""
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import random
 import time
 
 from aiohttp import hdrs, web
 
+from evergrid.config.settings import GatewayLimits
+from evergrid.gateway.access.access_key import KeyFinder
 from evergrid.gateway.access.auth_middleware import key_of
+from evergrid.gateway.access.connection_limiter import ConnectionLimiter
 from evergrid.gateway.access.limits import ConnectionCounter
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import TableEngine
-from evergrid.gateway.live.client_connection import ClientConnection
-from evergrid.gateway.live.connection_set import ConnectionSet
+from evergrid.gateway.live.client_connection import CLOSE_SECONDS, ClientConnection
 from evergrid.gateway.live.delivery_router import DeliveryRouter
-from evergrid.gateway.live.live_session import LiveSession
-from evergrid.gateway.live.session_context import SessionContext
+from evergrid.gateway.live.live_session import LiveSession, SessionContext
 from evergrid.gateway.live.websocket import LiveWebSocket
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import SUBPROTOCOL
+from evergrid.version import __version__
+
+CHECK_SECONDS = 0.5
+CHECKED_AT_ONCE = 100  # in one turn of the event loop
+
+_subscriber_ids = itertools.count(1)  # of the whole process: no id is used twice
 
 
 class LiveEndpoint:
-    """Accepts WebSockets."""
+    """All open WebSocket connections, each with a session."""
 
     def __init__(
         self,
-        context: SessionContext,
+        limits: GatewayLimits,
         engine: TableEngine,
-        router: DeliveryRouter,
-        slots: ConnectionCounter,
-        connections: ConnectionSet,
+        keys: KeyFinder,
         counters: TrafficCounters,
     ) -> None:
-        self._context = context
         self._engine = engine
-        self._router = router
-        self._slots = slots
-        self._connections = connections
         self._counters = counters
+        self._context = SessionContext(
+            instance=engine.instance,
+            server=__version__,
+            limits=limits,
+            keys=keys,
+            next_subscriber=lambda: next(_subscriber_ids),
+        )
+        self.router = DeliveryRouter()
+        self.slots = ConnectionCounter(limits)
+        self._connections: set[ClientConnection] = set()
+        self._empty = asyncio.Event()
+        self._closing = False
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """The handler of the route; returns when the connection has ended."""
         socket = LiveWebSocket(self._context.limits.message_bytes)
         _check_handshake(request, socket)
         key = key_of(request)
-        slot = self._slots.take(key.name if key else None)
+        slot = self.slots.take(key.name if key else None)
         try:
             await socket.open(request)
             self._counters.connections += 1
             session = LiveSession(self._context, slot, key, time.monotonic(), random.random())
-            await self._connections.run(
-                ClientConnection(session, socket, self._engine, self._router, self._counters)
+            await self._run(
+                ClientConnection(session, socket, self._engine, self.router, self._counters)
             )
         finally:
             slot.release()
         return socket
+
+    async def _run(self, connection: ClientConnection) -> None:
+        self._connections.add(connection)
+        try:
+            if self._closing:
+                _shut_down(connection)
+            await connection.run()
+        finally:
+            self._connections.discard(connection)
+            if not self._connections:
+                self._empty.set()
+
+    async def check(self, limiter: ConnectionLimiter) -> None:
+        """Check all connections regularly; runs until cancelled.
+
+        One task checks all of them: a timer for each would cost more.
+        """
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
+            limiter.close_silent(time.monotonic())
+            for index, connection in enumerate(list(self._connections), start=1):
+                connection.check(time.monotonic())
+                if index % CHECKED_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+
+    async def shut_down(self) -> None:
+        """Tell all clients that the gateway stops, and wait until they are gone."""
+        self._closing = True
+        for connection in list(self._connections):
+            _shut_down(connection)
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS + 2 * CHECK_SECONDS):
+                while self._connections:
+                    self._empty.clear()
+                    await self._empty.wait()
+        except TimeoutError:
+            for connection in list(self._connections):
+                connection.abort()
+
+
+def _shut_down(connection: ClientConnection) -> None:
+    connection.end(
+        Code.SHUTTING_DOWN, "shutting down: this gateway stops. Connect again in a moment."
+    )
 
 
 def _check_handshake(request: web.Request, socket: LiveWebSocket) -> None:

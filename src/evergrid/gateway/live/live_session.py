@@ -9,11 +9,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from evergrid.gateway.access.access_key import AccessKey, KeyProblem
+from evergrid.config.settings import GatewayLimits
+from evergrid.gateway.access.access_key import AccessKey, KeyFinder
 from evergrid.gateway.access.limits import ConnectionSlot, TokenBucket
 from evergrid.gateway.access.request_checks import check_query, check_rights, check_window, shown
 from evergrid.gateway.access.request_error import RequestError
@@ -25,11 +26,6 @@ from evergrid.gateway.live.session_actions import (
     MoveWindow,
     OpenWindow,
     SendMessage,
-)
-from evergrid.gateway.live.session_context import (
-    HEARTBEAT_SECONDS,
-    SILENCE_SECONDS,
-    SessionContext,
 )
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import (
@@ -43,10 +39,24 @@ from evergrid.protocol.messages import (
     Move,
     Open,
     ServerHeart,
+    Welcome,
     decode_client,
     failed,
 )
 from evergrid.views.view_query import Window
+
+HEARTBEAT_SECONDS = 5.0
+SILENCE_SECONDS = 15.0  # three heartbeats: a client may miss one while it is busy, not three
+
+
+class SessionContext(msgspec.Struct, frozen=True):
+    """What all sessions share; `next_subscriber` returns a number that was never used before."""
+
+    instance: str
+    server: str
+    limits: GatewayLimits
+    keys: KeyFinder
+    next_subscriber: Callable[[], SubscriberId]
 
 
 class _OpenWindow(msgspec.Struct, frozen=True):
@@ -224,27 +234,38 @@ class LiveSession:
             yield self._log_in(hello.key)
 
     def _log_in(self, secret: str) -> Action:
-        if secret:
-            found = self._context.keys.find(secret)
-        elif self._handshake_key is not None:
-            found = self._context.keys.current(self._handshake_key)
-        else:
-            return EndConnection(
-                Code.NOT_LOGGED_IN, "authentication required: there is no key in hello."
-            )
-        if isinstance(found, KeyProblem):
-            return EndConnection(found.code, found.message)
-        if self._slot.key is None:
-            try:
+        try:
+            if secret:
+                found = self._context.keys.find(secret)
+            elif self._handshake_key is not None:
+                found = self._context.keys.current(self._handshake_key)
+            else:
+                what = "authentication required: there is no key in hello."
+                return EndConnection(Code.NOT_LOGGED_IN, what)
+            if self._slot.key is None:
                 self._slot.log_in(found.name)
-            except RequestError as error:
-                return EndConnection(error.code, error.sentence())
-        elif self._slot.key != found.name:
+        except RequestError as error:
+            return EndConnection(error.code, error.sentence())
+        if self._slot.key != found.name:
             return EndConnection(
                 Code.BAD_KEY, "authentication failed: hello and handshake have different keys."
             )
         self._key = found
-        return SendMessage(self._context.welcome(found))
+        return SendMessage(self._welcome(found))
+
+    def _welcome(self, key: AccessKey) -> Welcome:
+        limits = self._context.limits
+        return Welcome(
+            protocol=PROTOCOL,
+            instance=self._context.instance,
+            server=self._context.server,
+            key=key.name,
+            control=key.control,
+            heart_seconds=HEARTBEAT_SECONDS,
+            max_windows=limits.windows_per_connection,
+            max_rows=limits.window_rows,
+            max_message_bytes=limits.message_bytes,
+        )
 
     def _handle_window(self, message: Open | Move | Close, key: AccessKey) -> Iterator[Action]:
         if isinstance(message, Open):
@@ -312,11 +333,12 @@ class LiveSession:
 
     def _check_key(self, key: AccessKey) -> Iterator[Action]:
         """A key may have lost some of its rights, or all."""
-        found = self._context.keys.current(key)
-        if found is key:
+        try:
+            found = self._context.keys.current(key)
+        except RequestError as error:
+            yield EndConnection(error.code, error.sentence())
             return
-        if isinstance(found, KeyProblem):
-            yield EndConnection(found.code, found.message)
+        if found is key:
             return
         self._key = found
         for sub, window in list(self._windows.items()):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from evergrid.gateway.engine.deliveries import Publication, SubscriberId
+from evergrid.gateway.engine.deliveries import SubscriberId
+from evergrid.gateway.engine.publication import WindowPublication
 from evergrid.protocol.frames import addressed
 from evergrid.protocol.messages import State
 from evergrid.views.view_query import Window
@@ -25,14 +26,14 @@ class PendingFrame:
         self._sub = sub
         self._sent = 0
         self._window: Window | None = None
-        self._newest: Publication | None = None
+        self._newest: WindowPublication | None = None
 
-    def offer(self, publication: Publication) -> None:
+    def offer(self, publication: WindowPublication) -> None:
         """Replace what has not been sent yet, unless the client has moved to another window."""
         if self._window in (None, publication.window):
             self._newest = publication
 
-    def resume(self, publication: Publication, sequence: int) -> None:
+    def resume(self, publication: WindowPublication, sequence: int) -> None:
         """The client has publication `sequence` already, so a difference may start from it."""
         self._newest = publication
         self._sent = sequence
@@ -89,12 +90,14 @@ class OutboundQueue:
         self._changed.pop(subscriber, None)
         self._states.pop(sub, None)
 
-    def offer(self, subscriber: SubscriberId, publication: Publication) -> None:
+    def offer(self, subscriber: SubscriberId, publication: WindowPublication) -> None:
         if frame := self._frames.get(subscriber):
             frame.offer(publication)
             self._changed[subscriber] = frame
 
-    def resume(self, subscriber: SubscriberId, publication: Publication, sequence: int) -> None:
+    def resume(
+        self, subscriber: SubscriberId, publication: WindowPublication, sequence: int
+    ) -> None:
         if frame := self._frames.get(subscriber):
             frame.resume(publication, sequence)
             self._changed[subscriber] = frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evergrid.gateway.engine.publication import WindowPublication
-from evergrid.gateway.engine.shared_window import PublicationTime, SharedWindow
+from evergrid.gateway.engine.shared_view import PublicationTime, SharedWindow
 from evergrid.protocol import frames
 from evergrid.protocol.frames import FrameKind
 from evergrid.store.table_store import ApplyResult, TableStore

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evergrid.gateway.live.stall_timer import StallTimer
+from evergrid.gateway.live.client_connection import StallTimer
 
 
 def test_a_reader_with_nothing_to_read_is_never_slow() -> None:
