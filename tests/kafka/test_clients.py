@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
-from evergrid.kafka.log_dedup import LogDedup
+from evergrid.kafka.clients import LogDedup
 from evergrid.model.errors import ConfigError, LinkError
 
 SECRET = Connection("source", "b:1", secrets=frozenset({"hush", "hush-hush"}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evergrid.config.settings import Connection
-from evergrid.kafka import jaas
+from evergrid.kafka.login_properties import parse_login
 from evergrid.kafka.properties import java_properties, python_properties
 from evergrid.model.errors import ConfigError
 
@@ -38,7 +38,7 @@ def java(properties: dict[str, str], own: dict[str, str] | None = None) -> dict[
 
 
 def login(properties: dict[str, str]) -> dict[str, str]:
-    found = jaas.parse(properties["sasl.jaas.config"])
+    found = parse_login(properties["sasl.jaas.config"])
     assert found is not None
     assert properties["sasl.jaas.config"].startswith(f"{OAUTH} required ")
     return dict(found.options)

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer
 from tests.certificates import self_signed
 
 from evergrid.config.settings import Connection
-from evergrid.kafka.pem import restore_line_breaks
+from evergrid.kafka.certificates import restore_line_breaks
 from evergrid.kafka.properties import java_properties, python_properties
 
 WAYS: dict[str, Callable[[str], str]] = {

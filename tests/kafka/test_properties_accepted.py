@@ -11,9 +11,8 @@ import yaml
 from tests.system.wiretap import Wiretap
 
 from evergrid.broker import jars
-from evergrid.broker.listener_config import KafkaSection
 from evergrid.broker.listeners import Listener, Protocol
-from evergrid.broker.secured_broker import SecuredBroker
+from evergrid.broker.secured_broker import KafkaSection, SecuredBroker
 from evergrid.broker.token_endpoint import SCOPE
 from evergrid.config import load
 from evergrid.config.sasl import Mechanism

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Mapping
@@ -52,15 +53,8 @@ def check_space(directory: Path) -> None:
 
 
 def java_properties(settings: Mapping[str, str]) -> str:
-    """The content of a `.properties` file, in ASCII."""
-    return "".join(f"{key}={_java_text(value)}\n" for key, value in settings.items())
-
-
-def _java_text(value: str) -> str:
-    escaped = value.replace("\\", "\\\\")
-    units = escaped.encode("utf-16-be")
-    codes = (int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2))
-    return "".join(chr(code) if 0x20 <= code < 0x7F else f"\\u{code:04x}" for code in codes)
+    """The content of a `.properties` file, in ASCII; its escapes are those of JSON."""
+    return "".join(f"{key}={json.dumps(value)[1:-1]}\n" for key, value in settings.items())
 
 
 def cluster_id(directory: Path) -> str:

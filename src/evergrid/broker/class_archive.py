@@ -62,11 +62,8 @@ class ClassArchive:
                 state = file.stat()
                 if file.name == f"{self._name}-{state.st_size}.jsa":
                     found = file
-                elif file.match(f"{self._name}-*.jsa") or _is_abandoned(file, state.st_mtime):
+                elif file.match(f"{self._name}-*.jsa"):
                     file.unlink()
+                elif file.suffix != ".jsa" and time.time() - state.st_mtime > _ABANDONED_SECONDS:
+                    file.unlink()  # incomplete, and nobody writes it any more
         return found
-
-
-def _is_abandoned(file: Path, written: float) -> bool:
-    """Whether it is incomplete and nobody writes it any more."""
-    return file.suffix != ".jsa" and time.time() - written > _ABANDONED_SECONDS

@@ -22,15 +22,22 @@ import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from confluent_kafka import KafkaException
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialAlteration,
+    UserScramCredentialUpsertion,
+)
 
-from evergrid.broker import broker_admin, broker_directory
+from evergrid.broker import broker_directory
 from evergrid.broker.class_archive import ClassArchive
 from evergrid.broker.jars import Jars, fetch
-from evergrid.broker.listeners import INTERNAL, Protocol, Security
+from evergrid.broker.listeners import CONTROLLER, INTERNAL, Account, Protocol, Security
 from evergrid.broker.loopback_ports import HOST, choose_ports, free_port
 from evergrid.broker.secret_files import write_secret
 from evergrid.config.sasl import Mechanism, login
@@ -41,10 +48,13 @@ from evergrid.process import child_process
 from evergrid.process.directory_lock import lock_directory
 from evergrid.process.java import java_command
 
+NODE = "1"  # the id of the one broker that there is
+REQUEST_SECONDS = 20.0
 _START_SECONDS = 90.0  # a few seconds on an idle laptop; a busy one must not fail
 _STOP_SECONDS = 5.0
 _POLL_SECONDS = 0.1
 _ORDERLY = (0, 128 + signal.SIGTERM)
+_SCRAM_ITERATIONS = 4096  # the least that Kafka accepts
 
 # Without an optimising compiler it starts in half the time. For heavy loads the variable of Kafka's
 # own scripts replaces these options.
@@ -60,8 +70,8 @@ _JAVA_OPTIONS = (
 
 _SETTINGS = {
     "process.roles": "broker,controller",
-    "node.id": broker_admin.NODE,
-    "controller.listener.names": "CONTROLLER",
+    "node.id": NODE,
+    "controller.listener.names": CONTROLLER,
     "auto.create.topics.enable": "false",
     "num.partitions": "1",
     "default.replication.factor": "1",
@@ -84,9 +94,7 @@ _SETTINGS = {
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "500",
 }
-
-
-_PLAINTEXT = "PLAINTEXT"  # the one listener of a broker without security
+_WITHOUT_SECURITY = dict.fromkeys(("PLAINTEXT", CONTROLLER), Protocol.PLAINTEXT.value)
 
 
 class EmbeddedBroker:
@@ -103,7 +111,6 @@ class EmbeddedBroker:
         *,
         security: Security | None = None,
         extra: Mapping[str, str] | None = None,
-        java: Path | None = None,
         jars: Jars | None = None,
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -112,9 +119,11 @@ class EmbeddedBroker:
         self._wanted_port = port
         self._security = security
         self._extra = dict(extra or {})
-        self._java = java
         self._jars = jars
         self._report = report
+        # Listener → protocol; the controller has another port at each start.
+        self._protocols = security.protocols if security else _WITHOUT_SECURITY
+        self._names = [name for name in self._protocols if name != CONTROLLER]
         self._ports: dict[str, int] = {}
         self._lock: int | None = None
         self._process: child_process.ChildProcess | None = None
@@ -143,21 +152,16 @@ class EmbeddedBroker:
         if self._security is None:
             return Connection(name=name, bootstrap=self.bootstrap)
         account = self._security.administrator
-        options = {"username": account.name, "password": account.password}
         return Connection(
             name=name,
             bootstrap=self.address(INTERNAL),
             properties={
                 "security.protocol": Protocol.SASL_PLAINTEXT.value,
                 "sasl.mechanism": Mechanism.PLAIN.value,
-                "sasl.jaas.config": login(Mechanism.PLAIN, options),
+                "sasl.jaas.config": login(Mechanism.PLAIN, account.login),
             },
             secrets=frozenset({account.password}),
         )
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return self._security.names if self._security else (_PLAINTEXT,)
 
     def __enter__(self) -> EmbeddedBroker:
         self.start()
@@ -187,19 +191,36 @@ class EmbeddedBroker:
             raise
 
     def _start(self, command: list[str]) -> None:
-        self._ports = self._choose_ports()
+        ports = choose_ports(self.directory / "port", len(self._names), self._wanted_port)
+        self._ports = dict(zip(self._names, ports, strict=True))
         if not (self.directory / "data").exists():
             self._format(command)
         self._write_settings("server.properties", "data")
-        ports = (f"{port}\n" for port in self._ports.values())
-        (self.directory / "port").write_text("".join(ports))
+        (self.directory / "port").write_text("".join(f"{port}\n" for port in ports))
         log_start = self.log_file.stat().st_size if self.log_file.exists() else 0
         broker = [*command, *self._archive.writing(), "kafka.Kafka", "server.properties"]
         self._process = self._run(broker)
         self._wait_until_ready(log_start)
         if self._security is not None:
-            mechanisms = self._security.scram_mechanisms()
-            broker_admin.put_accounts(self.connection(), self._security.accounts, mechanisms)
+            self.put_accounts(self._security.accounts)
+
+    def put_accounts(self, accounts: Sequence[Account]) -> None:
+        """Create accounts of SCRAM or set their passwords; return when the broker uses them."""
+        assert self._security is not None
+        administration = self.connection()
+        admin = clients.admin(administration)
+        for mechanism in self._security.scram_mechanisms():  # Kafka takes one in a request
+            kind = ScramMechanism[mechanism.name]
+            info = ScramCredentialInfo(kind, _SCRAM_ITERATIONS)
+            changes: list[UserScramCredentialAlteration] = [
+                UserScramCredentialUpsertion(account.name, info, account.password.encode())
+                for account in accounts
+            ]
+            answers = admin.alter_user_scram_credentials(changes, request_timeout=REQUEST_SECONDS)
+            clients.wait_for(answers, administration, "set passwords")
+            deadline = time.monotonic() + REQUEST_SECONDS
+            while not _has_accounts(admin, list(answers), kind) and time.monotonic() < deadline:
+                time.sleep(_POLL_SECONDS)
 
     def stop(self) -> None:
         """Shut down within seconds, by force if needed; the data stays."""
@@ -222,7 +243,7 @@ class EmbeddedBroker:
             self._lock = None
 
     def _command(self) -> list[str]:
-        java = self._java or java_command()
+        java = java_command()
         jars = self._jars or fetch(self._report)
         classpath = os.pathsep.join(map(str, jars.broker))
         more = self._security.java_options if self._security else ()
@@ -230,11 +251,6 @@ class EmbeddedBroker:
         self._archive = ClassArchive(java, jars.broker)
         prepared = self._archive.reading()
         return [str(java), *_JAVA_OPTIONS, *tuning, *prepared, *more, "-cp", classpath]
-
-    def _choose_ports(self) -> dict[str, int]:
-        file = self.directory / "port"
-        ports = choose_ports(file, len(self._names), self._wanted_port)
-        return dict(zip(self._names, ports, strict=True))
 
     def _format(self, command: list[str]) -> None:
         """Create Kafka's data directory, completely or not at all."""
@@ -256,24 +272,20 @@ class EmbeddedBroker:
 
     def _write_settings(self, name: str, data: str) -> None:
         controller = free_port(apart_from=self._ports.values())
-        settings = _SETTINGS | self._listener_settings(controller)
-        settings |= {
-            "controller.quorum.voters": f"{broker_admin.NODE}@{HOST}:{controller}",
+        addresses = [f"{name}://{self.address(name)}" for name in self._names]
+        protocols = (f"{name}:{protocol}" for name, protocol in self._protocols.items())
+        settings = {
+            **_SETTINGS,
+            **(self._security.settings() if self._security else {}),
+            "listeners": ",".join((*addresses, f"{CONTROLLER}://{HOST}:{controller}")),
+            "advertised.listeners": ",".join(addresses),
+            "listener.security.protocol.map": ",".join(protocols),
+            "controller.quorum.voters": f"{NODE}@{HOST}:{controller}",
             # Relative to the directory it runs in: Kafka would split a path at its commas.
             "log.dirs": data,
             **self._extra,
         }
         write_secret(self.directory / name, broker_directory.java_properties(settings))
-
-    def _listener_settings(self, controller: int) -> dict[str, str]:
-        if self._security is not None:
-            return self._security.settings(self._ports, controller)
-        broker = f"{_PLAINTEXT}://{self.bootstrap}"
-        return {
-            "listeners": f"{broker},CONTROLLER://{HOST}:{controller}",
-            "advertised.listeners": broker,
-            "listener.security.protocol.map": f"CONTROLLER:PLAINTEXT,{_PLAINTEXT}:PLAINTEXT",
-        }
 
     def _run(self, command: list[str]) -> child_process.ChildProcess:
         assert self._lock is not None
@@ -306,3 +318,15 @@ class EmbeddedBroker:
             where=str(self.directory),
             remedy=f"See {self.log_file} and console.log beside it.",
         )
+
+
+def _has_accounts(admin: AdminClient, names: list[str], kind: ScramMechanism) -> bool:
+    """Whether the broker, and not only its controller, has them."""
+    answers = admin.describe_user_scram_credentials(names, request_timeout=REQUEST_SECONDS)
+    assert isinstance(answers, dict)  # one for each name
+    try:
+        described = [answer.result(timeout=REQUEST_SECONDS) for answer in answers.values()]
+    except KafkaException:  # not yet
+        return False
+    infos = (found.scram_credential_infos for found in described)
+    return all(kind in {info.mechanism for info in each} for each in infos)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import fcntl
+import functools
 import hashlib
 import importlib.util
 import os
@@ -44,6 +45,7 @@ _SILENT_SECONDS = 120.0  # Ivy prints while bytes arrive; silence means that non
 _ATTEMPTS = 3  # of a network that gives some files and refuses others
 _STAMP = "verified"
 _LOG = "fetch.log"
+_KINDS = ("spark", "broker")  # the configurations of ivy.xml, and the folders of their jars
 
 _FOUND = re.compile(r"^\s*found \S+ in ", re.MULTILINE)
 _DOWNLOADED = re.compile(r"^\s*\[SUCCESSFUL ]", re.MULTILINE)
@@ -82,7 +84,8 @@ def fetch(report: Report = lambda _: None) -> Jars:
         with _exclusive(folder.parent, report):
             if not _is_complete(folder, lock):
                 _fill(folder, lock, report)
-    return Jars(spark=_paths(folder, lock, "spark"), broker=_paths(folder, lock, "broker"))
+    paths = [folder / name for name in sorted(lock)]
+    return Jars(*(tuple(jar for jar in paths if jar.parent.name == kind) for kind in _KINDS))
 
 
 def read_lock(text: str) -> dict[str, str]:
@@ -92,8 +95,10 @@ def read_lock(text: str) -> dict[str, str]:
 
 def write_lock(folder: Path) -> str:
     """The lock that fits the jars in `folder`, in the format that `read_lock` reads."""
-    names = sorted(str(path.relative_to(folder)) for path in folder.glob("*/*.jar"))
-    return "".join(f"{_digest(folder / name)}  {name}\n" for name in names)
+    return "".join(
+        f"{hashlib.sha256(jar.read_bytes()).hexdigest()}  {jar.relative_to(folder)}\n"
+        for jar in sorted(folder.glob("*/*.jar"))
+    )
 
 
 def verify(folder: Path, lock: Mapping[str, str]) -> None:
@@ -102,25 +107,17 @@ def verify(folder: Path, lock: Mapping[str, str]) -> None:
     for name in sorted(found.keys() | lock.keys()):
         if found.get(name) == lock.get(name):
             continue
-        problem = "is not the file that Evergrid was tested with: its SHA-256 differs"
         if name not in found:
             problem = "was not fetched"
         elif name not in lock:
             problem = f"was fetched, but {LOCK_FILE.name} does not name it"
+        else:
+            problem = "is not the file that Evergrid was tested with: its SHA-256 differs"
         raise ConfigError(
             f"the Java library {name} {problem}",
             remedy="Nothing was kept. Try again; if it stays so, the mirror or proxy that "
             "libraries come through changes files: ask who runs it, or use another.",
         )
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _paths(folder: Path, lock: Mapping[str, str], conf: str) -> tuple[Path, ...]:
-    return tuple(folder / name for name in sorted(lock) if name.startswith(f"{conf}/"))
 
 
 def _is_complete(folder: Path, lock: Mapping[str, str]) -> bool:
@@ -263,10 +260,9 @@ def _run(command: Sequence[str], deadline: float, report: Report) -> tuple[int, 
 
 
 def _progress(said: str) -> str:
-    if downloaded := len(_DOWNLOADED.findall(said)) // 10 * 10:
-        return f"{downloaded} Java libraries downloaded …"
-    if found := len(_FOUND.findall(said)) // 10 * 10:
-        return f"{found} Java libraries found …"
+    for pattern, what in ((_DOWNLOADED, "downloaded"), (_FOUND, "found")):
+        if count := len(pattern.findall(said)) // 10 * 10:
+            return f"{count} Java libraries {what} …"
     return ""
 
 
@@ -284,10 +280,7 @@ def _main() -> int:
     )
     parser.add_argument("--relock", action="store_true", help="fetch, and write jars.lock anew")
     relock = parser.parse_args().relock
-
-    def report(line: str) -> None:
-        sys.stderr.write(f"{line}\n")
-
+    report = functools.partial(print, file=sys.stderr)
     try:
         _relock(report) if relock else fetch(report)
     except EvergridError as error:

@@ -18,11 +18,12 @@ from pathlib import Path
 
 import msgspec
 
-from evergrid.broker.loopback_ports import HOST
 from evergrid.config.sasl import Mechanism, login
 
 CONTROLLER, INTERNAL = "CONTROLLER", "INTERNAL"
 ANONYMOUS = "ANONYMOUS"
+AUDIENCE = "kafka"  # of the tokens that are accepted
+KEYS_PATH = "/keys"  # of the public keys, at the issuer of the tokens
 
 _SECURITY = "org.apache.kafka.common.security"
 _OAUTH_VALIDATOR = f"{_SECURITY}.oauthbearer.OAuthBearerValidatorCallbackHandler"
@@ -57,12 +58,10 @@ class Listener(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """The broker's name of the listener."""
-        words = [self.protocol.name]
-        if self.mechanism:
-            words.append(self.mechanism.name)
-        if self.client_certificates:
-            words.append("CERTIFIED")
-        return "_".join((*words, self.label.upper()) if self.label else words)
+        mechanism = self.mechanism.name if self.mechanism else ""
+        certified = "CERTIFIED" if self.client_certificates else ""
+        words = (self.protocol.name, mechanism, certified, self.label.upper())
+        return "_".join(filter(None, words))
 
     def principal(self, account: str) -> str:
         """The principal of a client with that account, as ACLs name it."""
@@ -76,16 +75,13 @@ class Account(msgspec.Struct, frozen=True):
     name: str
     password: str
 
+    @property
+    def login(self) -> dict[str, str]:
+        """The options of a login with it."""
+        return {"username": self.name, "password": self.password}
+
     def __repr__(self) -> str:
         return f"Account({self.name!r}, hidden)"
-
-
-class Issuer(msgspec.Struct, frozen=True):
-    """The issuer whose tokens a broker accepts, their audience, and where the keys are."""
-
-    name: str
-    audience: str
-    keys_url: str
 
 
 class Security(msgspec.Struct, frozen=True):
@@ -93,7 +89,7 @@ class Security(msgspec.Struct, frozen=True):
 
     `certificates` is the folder with the certificate and key of each encrypted listener. The
     `accounts` are those of PLAIN and SCRAM. What an account may do is up to the ACLs, of which
-    there are none at first.
+    there are none at first. `issuer` is the address of a token endpoint.
     """
 
     listeners: tuple[Listener, ...]
@@ -101,19 +97,19 @@ class Security(msgspec.Struct, frozen=True):
     accounts: tuple[Account, ...]
     authority: Path
     certificates: Path
-    issuer: Issuer | None = None
+    issuer: str = ""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """All listeners that need a port of their own, in order."""
-        return (*(listener.name for listener in self.listeners), INTERNAL)
+    def protocols(self) -> dict[str, str]:
+        """The protocol of each listener, in order."""
+        used = {listener.name: listener.protocol.value for listener in self.listeners}
+        return used | dict.fromkeys((INTERNAL, CONTROLLER), Protocol.SASL_PLAINTEXT.value)
 
     @property
     def java_options(self) -> tuple[str, ...]:
-        if self.issuer is None:
-            return ()
         # Kafka fetches keys from addresses in this list alone.
-        return (f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={self.issuer.keys_url}",)
+        allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={self.issuer}{KEYS_PATH}"
+        return (allowed,) if self.issuer else ()
 
     def certificate(self, listener: Listener) -> Path:
         return self.certificates / f"{listener.name.lower()}.pem"
@@ -122,24 +118,14 @@ class Security(msgspec.Struct, frozen=True):
         """The broker's setting that names this file."""
         return f"{_prefix(listener.name)}ssl.keystore.location"
 
-    def scram_mechanisms(self) -> tuple[Mechanism, ...]:
+    def scram_mechanisms(self) -> set[Mechanism]:
         """The mechanisms whose accounts the broker stores itself, once it runs."""
-        used = {listener.mechanism for listener in self.listeners}
-        return tuple(
-            mechanism for mechanism in Mechanism if mechanism in used and mechanism.is_scram
-        )
+        used = (listener.mechanism for listener in self.listeners)
+        return {mechanism for mechanism in used if mechanism and mechanism.is_scram}
 
-    def settings(self, ports: Mapping[str, int], controller: int) -> dict[str, str]:
-        """The broker's settings, for listeners at these ports."""
-        protocols = {listener.name: listener.protocol for listener in self.listeners}
-        protocols |= dict.fromkeys((INTERNAL, CONTROLLER), Protocol.SASL_PLAINTEXT)
-        addresses = [f"{name}://{HOST}:{port}" for name, port in ports.items()]
+    def settings(self) -> dict[str, str]:
+        """The broker's settings, apart from the addresses of its listeners."""
         settings = {
-            "listeners": ",".join((*addresses, f"{CONTROLLER}://{HOST}:{controller}")),
-            "advertised.listeners": ",".join(addresses),
-            "listener.security.protocol.map": ",".join(
-                f"{name}:{protocol.value}" for name, protocol in protocols.items()
-            ),
             "inter.broker.listener.name": INTERNAL,
             "sasl.mechanism.inter.broker.protocol": Mechanism.PLAIN.value,
             "sasl.mechanism.controller.protocol": Mechanism.PLAIN.value,
@@ -149,8 +135,9 @@ class Security(msgspec.Struct, frozen=True):
             # A client certificate's owner goes by its common name.
             "ssl.principal.mapping.rules": "RULE:^CN=(.*)$/$1/",
         }
+        own = self.administrator.login | _users((self.administrator,))
         for name in (INTERNAL, CONTROLLER):
-            settings |= self._plain(name, (self.administrator,), own=self.administrator)
+            settings |= _login(name, Mechanism.PLAIN, own)
         for listener in self.listeners:
             settings |= self._listener(listener)
         return settings
@@ -158,48 +145,43 @@ class Security(msgspec.Struct, frozen=True):
     def _listener(self, listener: Listener) -> dict[str, str]:
         settings: dict[str, str] = {}
         if listener.protocol.is_encrypted:
-            settings |= self._encrypted(listener)
-        if listener.mechanism is Mechanism.PLAIN:
-            settings |= self._plain(listener.name, self.accounts)
-        elif listener.mechanism is Mechanism.OAUTHBEARER:
+            tls = trust(self.authority) | {
+                "ssl.keystore.type": "PEM",
+                "ssl.client.auth": "required" if listener.client_certificates else "none",
+            }
+            settings |= {f"{_prefix(listener.name)}{key}": value for key, value in tls.items()}
+            settings[self.certificate_setting(listener)] = str(self.certificate(listener))
+        if listener.mechanism is Mechanism.OAUTHBEARER:
             settings |= self._tokens(listener.name)
         elif listener.mechanism is not None:
-            settings |= _login(listener.name, listener.mechanism, {})
+            is_plain = listener.mechanism is Mechanism.PLAIN
+            users = _users(self.accounts) if is_plain else {}
+            settings |= _login(listener.name, listener.mechanism, users)
         return settings
 
-    def _encrypted(self, listener: Listener) -> dict[str, str]:
-        settings = {
-            "ssl.keystore.type": "PEM",
-            "ssl.truststore.type": "PEM",
-            "ssl.truststore.location": str(self.authority),
-            "ssl.client.auth": "required" if listener.client_certificates else "none",
-        }
-        prefixed = {f"{_prefix(listener.name)}{key}": value for key, value in settings.items()}
-        return {**prefixed, self.certificate_setting(listener): str(self.certificate(listener))}
-
-    def _plain(
-        self, name: str, accounts: tuple[Account, ...], own: Account | None = None
-    ) -> dict[str, str]:
-        """The accounts that may log in, and the broker's own account there."""
-        options = {"username": own.name, "password": own.password} if own else {}
-        options |= {f"user_{account.name}": account.password for account in accounts}
-        return _login(name, Mechanism.PLAIN, options)
-
     def _tokens(self, name: str) -> dict[str, str]:
-        assert self.issuer is not None
-        trust = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(self.authority)}
         # The broker logs in at none of these listeners, but Kafka requires a login for it.
         unused = {"unsecuredLoginStringClaim_sub": "unused"}
         mechanism = f"{_prefix(name)}{Mechanism.OAUTHBEARER.value.lower()}."
-        return _login(name, Mechanism.OAUTHBEARER, trust | unused) | {
+        return _login(name, Mechanism.OAUTHBEARER, trust(self.authority) | unused) | {
             f"{mechanism}sasl.server.callback.handler.class": _OAUTH_VALIDATOR,
-            f"{mechanism}sasl.oauthbearer.jwks.endpoint.url": self.issuer.keys_url,
-            f"{mechanism}sasl.oauthbearer.expected.issuer": self.issuer.name,
-            f"{mechanism}sasl.oauthbearer.expected.audience": self.issuer.audience,
+            f"{mechanism}sasl.oauthbearer.jwks.endpoint.url": f"{self.issuer}{KEYS_PATH}",
+            f"{mechanism}sasl.oauthbearer.expected.issuer": self.issuer,
+            f"{mechanism}sasl.oauthbearer.expected.audience": AUDIENCE,
             f"{mechanism}sasl.oauthbearer.clock.skew.seconds": "0",
             # A connection ends with its token unless the client brings a new one.
             f"{mechanism}connections.max.reauth.ms": "3600000",
         }
+
+
+def trust(authority: Path) -> dict[str, str]:
+    """Java's properties that make it trust the certificates of an authority."""
+    return {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(authority)}
+
+
+def _users(accounts: tuple[Account, ...]) -> dict[str, str]:
+    """The options of PLAIN for the accounts that may log in."""
+    return {f"user_{account.name}": account.password for account in accounts}
 
 
 def _login(name: str, mechanism: Mechanism, options: Mapping[str, str]) -> dict[str, str]:

@@ -45,19 +45,15 @@ def choose_ports(file: Path, count: int, first: int | None = None) -> list[int]:
         last = [int(word) for word in file.read_text().split()]
     except (OSError, ValueError):
         last = []
-    chosen = [] if first is None else [_wanted(first)]
+    chosen = [] if first is None else [first]
+    if first is not None and not is_free(first):
+        raise ConfigError(
+            f"port {first} on {HOST} is in use by another program",
+            remedy="End that program, or choose another port for the broker.",
+        )
     for place in range(len(chosen), count):
         port = last[place] if place < len(last) else 0
         if not (0 < port < 65536 and port not in chosen and is_free(port)):
             port = free_port({*last, *chosen})
         chosen.append(port)
     return chosen
-
-
-def _wanted(port: int) -> int:
-    if is_free(port):
-        return port
-    raise ConfigError(
-        f"port {port} on {HOST} is in use by another program",
-        remedy="End that program, or choose another port for the broker.",
-    )

@@ -5,7 +5,6 @@ The documentation and the embedded broker use the same list, so the tests prove 
 
 from __future__ import annotations
 
-import enum
 import shlex
 from collections.abc import Iterable
 from typing import TypeVar
@@ -28,21 +27,9 @@ _ANY_HOST = "*"
 _Acl = TypeVar("_Acl", AclBinding, AclBindingFilter)
 
 
-class ResourceKind(enum.Enum):
-    """What a right is about."""
-
-    TOPIC = "topic"
-    GROUP = "group"
-
-
-class Operation(enum.Enum):
-    """An operation; the value is its name in `kafka-acls`."""
-
-    READ = "Read"
-    WRITE = "Write"
-    CREATE = "Create"
-    DELETE = "Delete"
-    DESCRIBE = "Describe"
+# The Python client's own, for those who may not import it.
+Operation = AclOperation
+ResourceKind = ResourceType
 
 
 class Right(msgspec.Struct, frozen=True):
@@ -126,30 +113,28 @@ def revoke(administration: Connection, principal: str, rights: Iterable[Right]) 
 
 def commands(principal: str, rights: Iterable[Right]) -> tuple[str, ...]:
     """The commands of Kafka's own tool that grant these rights."""
-    return tuple(_command(principal, right) for right in rights)
+    tool = "kafka-acls --bootstrap-server $BROKER --command-config admin.properties"
+    return tuple(f"{tool} {shlex.join(_arguments(principal, right))}" for right in rights)
 
 
-def _command(principal: str, right: Right) -> str:
-    words = ["kafka-acls", "--bootstrap-server", "$BROKER", "--command-config", "admin.properties"]
+def _arguments(principal: str, right: Right) -> list[str]:
     asked = ["--add", "--allow-principal", principal]
     for operation in right.operations:
-        asked += ["--operation", operation.value]
-    asked += [f"--{right.kind.value}", right.name]
-    if right.prefixed:
-        asked += ["--resource-pattern-type", "prefixed"]
-    return f"{' '.join(words)} {shlex.join(asked)}"
+        asked += ["--operation", operation.name.capitalize()]
+    asked += [f"--{right.kind.name.lower()}", right.name]
+    return [*asked, "--resource-pattern-type", "prefixed"] if right.prefixed else asked
 
 
 def _acls(kind: type[_Acl], principal: str, rights: Iterable[Right]) -> list[_Acl]:
     """The ACLs for these rights, or the filters that match them."""
     return [
         kind(
-            ResourceType[right.kind.name],
+            right.kind,
             right.name,
             ResourcePatternType.PREFIXED if right.prefixed else ResourcePatternType.LITERAL,
             principal,
             _ANY_HOST,
-            AclOperation[operation.name],
+            operation,
             AclPermissionType.ALLOW,
         )
         for right in rights

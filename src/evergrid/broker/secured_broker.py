@@ -21,18 +21,24 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from evergrid.broker import broker_admin, listener_config
+import msgspec
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+)
+
 from evergrid.broker.certificate_authority import CertificateAuthority, IssuedCertificate, make_key
-from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.broker.embedded_broker import NODE, REQUEST_SECONDS, EmbeddedBroker
 from evergrid.broker.jars import Jars
-from evergrid.broker.listener_config import Credentials, KafkaSection
-from evergrid.broker.listeners import Account, Listener, Security
+from evergrid.broker.listeners import Account, Listener, Security, trust
 from evergrid.broker.loopback_ports import choose_ports
 from evergrid.broker.secret_files import write_secret
-from evergrid.broker.token_endpoint import TokenEndpoint
-from evergrid.config.sasl import Mechanism
+from evergrid.broker.token_endpoint import SCOPE, TokenEndpoint
+from evergrid.config.sasl import Mechanism, login
 from evergrid.config.secrets import SecretReader
 from evergrid.config.settings import Connection
+from evergrid.kafka import clients
 from evergrid.model.errors import BrokenPromise, LinkError
 
 ADMINISTRATOR = "evergrid-administrator"
@@ -41,6 +47,21 @@ _PASSWORD_BYTES = 24
 _CONNECTIONS = 8
 _RELOAD_SECONDS = 20.0
 _POLL_SECONDS = 0.05
+_LOGIN_HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+
+
+class KafkaSection(msgspec.Struct, frozen=True):
+    """The `kafka` section of a configuration, with the Java client's names.
+
+    Secrets are references to files, so that the section can be shown to anyone.
+    """
+
+    bootstrap: str
+    properties: dict[str, str]
+
+    def document(self) -> dict[str, object]:
+        """The section as YAML has it."""
+        return msgspec.structs.asdict(self)
 
 
 class SecuredBroker:
@@ -77,7 +98,7 @@ class SecuredBroker:
             accounts=tuple(self.accounts.values()),
             authority=self.ca,
             certificates=self.directory / "server",
-            issuer=self.tokens.described if self.tokens else None,
+            issuer=self.tokens.issuer if self.tokens else "",
         )
         for listener in self.listeners:
             if listener.protocol.is_encrypted:
@@ -114,10 +135,30 @@ class SecuredBroker:
             self.tokens.stop()
 
     def section(self, listener: Listener, name: str = "evergrid") -> KafkaSection:
-        """The `kafka` section of a configuration for the account `name`, without secrets."""
-        return listener_config.kafka_section(
-            listener, self.broker.address(listener.name), self._credentials(name)
-        )
+        """How a client with the account `name` connects to `listener`."""
+        properties = {"security.protocol": listener.protocol.value}
+        if listener.protocol.is_encrypted:
+            properties |= trust(self.ca)
+        if listener.client_certificates:
+            properties["ssl.keystore.type"] = "PEM"
+            properties["ssl.keystore.location"] = str(self.directory / f"{name}.pem")
+        if listener.mechanism is not None:
+            properties |= self._login(listener.mechanism, name)
+        return KafkaSection(self.broker.address(listener.name), properties)
+
+    def _login(self, mechanism: Mechanism, name: str) -> dict[str, str]:
+        secret = f"${{file:{self._password_file(name)}}}"
+        options, more = Account(name, secret).login, {}
+        if mechanism is Mechanism.OAUTHBEARER:
+            assert self.tokens is not None
+            # Java takes the authority of the token endpoint from the login's own options.
+            options = {"clientId": name, "clientSecret": secret, "scope": SCOPE, **trust(self.ca)}
+            more = {
+                "sasl.login.callback.handler.class": _LOGIN_HANDLER,
+                "sasl.oauthbearer.token.endpoint.url": self.tokens.url,
+            }
+        line = login(mechanism, options)
+        return {"sasl.mechanism": mechanism.value, "sasl.jaas.config": line, **more}
 
     def connection(
         self, listener: Listener, name: str = "evergrid", *, called: str = "secured"
@@ -137,11 +178,10 @@ class SecuredBroker:
         The accounts of PLAIN are in the broker's settings: a password there does not change.
         """
         account = Account(name, password or _password())
-        mechanisms = self._security.scram_mechanisms()
-        broker_admin.put_accounts(self.administration(), [account], mechanisms)
+        self.broker.put_accounts([account])
         if self.tokens is not None:
             self.tokens.secrets[name] = account.password
-        write_secret(self._credentials(name).password, account.password)
+        write_secret(self._password_file(name), account.password)
         self.accounts[name] = account
         return account
 
@@ -155,7 +195,7 @@ class SecuredBroker:
         if self.broker.pid is None:
             return
         setting = self._security.certificate_setting(listener)
-        broker_admin.reload_file(self.administration(), setting, file)
+        self._reload(setting, file)
         host, _, port = self.broker.address(listener.name).partition(":")
         deadline = time.monotonic() + _RELOAD_SECONDS
         address = host, int(port)
@@ -174,18 +214,26 @@ class SecuredBroker:
         certificate.write(file)
         return certificate
 
-    def _credentials(self, name: str) -> Credentials:
-        return Credentials(
-            name=name,
-            password=self.directory / f"{name}.password",
-            certificate=self.directory / f"{name}.pem",
-            authority=self.ca,
-            token_url=self.tokens.url if self.tokens else "",
-        )
+    def _reload(self, setting: str, file: Path) -> None:
+        """Make the broker reload the file that one of its settings names.
+
+        It does so when the setting changes, and the controller passes on only changes: so the
+        setting is overridden with the same value, and the override is removed.
+        """
+        administration = self.administration()
+        admin = clients.admin(administration)
+        for change in (AlterConfigOpType.SET, AlterConfigOpType.DELETE):
+            entry = ConfigEntry(setting, str(file), incremental_operation=change)
+            broker = ConfigResource(ConfigResource.Type.BROKER, NODE, incremental_configs=[entry])
+            answers = admin.incremental_alter_configs([broker], request_timeout=REQUEST_SECONDS)
+            clients.wait_for(answers, administration, f"set {setting}")
+
+    def _password_file(self, name: str) -> Path:
+        return self.directory / f"{name}.password"
 
     def _account(self, name: str) -> Account:
         account = Account(name, _password())
-        write_secret(self.directory / f"{name}.password", account.password)
+        write_secret(self._password_file(name), account.password)
         if any(listener.client_certificates for listener in self.listeners):
             self.authority.client(name).write(self.directory / f"{name}.pem")
         return account

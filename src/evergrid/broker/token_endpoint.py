@@ -15,7 +15,6 @@ from __future__ import annotations
 import base64
 import hmac
 import http.server
-import json
 import secrets
 import ssl
 import threading
@@ -26,14 +25,14 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 
+import msgspec
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 
 from evergrid.broker.certificate_authority import make_key
-from evergrid.broker.listeners import Issuer
+from evergrid.broker.listeners import AUDIENCE, KEYS_PATH
 from evergrid.broker.loopback_ports import HOST
 
-AUDIENCE = "kafka"
 SCOPE = "kafka"
 LIFETIME = 300.0  # seconds
 
@@ -49,6 +48,9 @@ class TokenEndpoint:
 
     def __init__(self, certificate: Path, port: int, clients: Mapping[str, str]) -> None:
         self.port = port
+        self.issuer = f"https://{HOST}:{port}"
+        self.url = f"{self.issuer}/token"
+        self.keys_url = f"{self.issuer}{KEYS_PATH}"
         self.secrets = dict(clients)
         self.lifetime = LIFETIME
         self.issued: Counter[str] = Counter()  # client → tokens issued
@@ -59,23 +61,6 @@ class TokenEndpoint:
         self._key_id = secrets.token_hex(8)
         self._certificate = certificate
         self._server: _Server | None = None
-
-    @property
-    def issuer(self) -> str:
-        return f"https://{HOST}:{self.port}"
-
-    @property
-    def described(self) -> Issuer:
-        """What the broker needs to check the tokens."""
-        return Issuer(self.issuer, AUDIENCE, self.keys_url)
-
-    @property
-    def url(self) -> str:
-        return f"{self.issuer}/token"
-
-    @property
-    def keys_url(self) -> str:
-        return f"{self.issuer}/keys"
 
     def start(self) -> None:
         if self._server is None:
@@ -120,16 +105,19 @@ class TokenEndpoint:
             "jti": secrets.token_hex(8),
         }
         header = {"alg": "RS256", "typ": "JWT", "kid": self._key_id}
-        signed = f"{_encoded(_json(header))}.{_encoded(_json(claims))}"
+        signed = ".".join(_encoded(msgspec.json.encode(part)) for part in (header, claims))
         signature = self._key.sign(signed.encode(), PKCS1v15(), hashes.SHA256())
         return f"{signed}.{_encoded(signature)}"
 
     def keys(self) -> dict[str, object]:
         """The JWKS document."""
         public = self._key.public_key().public_numbers()
-        numbers = {"n": _encoded(_number(public.n)), "e": _encoded(_number(public.e))}
-        described = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": self._key_id, **numbers}
-        return {"keys": [described]}
+        numbers = {
+            name: _encoded(number.to_bytes((number.bit_length() + 7) // 8, "big"))
+            for name, number in (("n", public.n), ("e", public.e))
+        }
+        described = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": self._key_id}
+        return {"keys": [described | numbers]}
 
 
 class _Server(http.server.ThreadingHTTPServer):
@@ -161,13 +149,11 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
-    """One request."""
-
     server: _Server
     timeout = _READ_SECONDS
 
     def do_GET(self) -> None:
-        if self.path == "/keys":
+        if self.path == KEYS_PATH:
             self._send(HTTPStatus.OK, self.server.endpoint.keys())
         else:
             self._send(HTTPStatus.NOT_FOUND, {"error": "not_found"})
@@ -193,12 +179,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             given = base64.b64decode(text).decode() if scheme.lower() == "basic" else ""
         except ValueError:
-            given = ""
+            return "", ""
         client, _, secret = given.partition(":")
         return client, secret
 
     def _send(self, status: HTTPStatus, answer: Mapping[str, object]) -> None:
-        content = _json(answer)
+        content = msgspec.json.encode(answer)
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
@@ -208,14 +194,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name
         """Nothing: it would go to the terminal, over the demo's screen."""
-
-
-def _number(value: int) -> bytes:
-    return value.to_bytes((value.bit_length() + 7) // 8, "big")
-
-
-def _json(value: Mapping[str, object]) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _encoded(content: bytes) -> str:

@@ -24,7 +24,7 @@ from evergrid.changelog.internal_topics import (
 from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end
 from evergrid.config.settings import Connection, MissingTopics, Settings
 from evergrid.kafka import topics
-from evergrid.kafka.cluster_probe import check_creatable, reach
+from evergrid.kafka.cluster_probe import reach
 from evergrid.kafka.diagnosis import AccessError, Step, access_error, probe_connection
 from evergrid.kafka.identity import identity, where
 from evergrid.kafka.message_sender import Sender
@@ -133,7 +133,7 @@ class ConnectionChecks:
         if info is None and not self._for_pipeline:
             return f"Control topic {name}: does not exist yet; the pipeline makes it"
         if info is None:
-            check_creatable(connection, [control_spec(name, self._settings.internal_topics)])
+            topics.check_creatable(connection, [control_spec(name, self._settings.internal_topics)])
             return f"Control topic {name}: does not exist yet; it can be made"
         if not self._for_pipeline:
             return f"Control topic {name}: {_seen(info)}"
@@ -158,7 +158,7 @@ class ConnectionChecks:
         there = topics.describe(connection, [spec.name for spec in specs])
         new = [spec for spec in specs if spec.name not in there]
         if new:
-            check_creatable(connection, new)
+            topics.check_creatable(connection, new)
         state = "are there" if not new else "can be made"
         state = "are there or can be made" if new and there else state
         return f"Evergrid's own topics {own.prefix}.*: {state}"

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from evergrid.config.secrets import LOCATION, LOGIN
 from evergrid.config.settings import Connection
-from evergrid.kafka import jaas
 from evergrid.kafka.clients import LOG
+from evergrid.kafka.login_properties import parse_login
 from evergrid.model.errors import ConfigError, LinkError
 
 _State = tuple[int, ...]
@@ -20,7 +20,6 @@ _Made = TypeVar("_Made")
 
 CHECK_SECONDS = 1.0  # between checks, however often `renew` is called
 RETRY_SECONDS = 5.0  # after a client could not be made
-_KEPT = "Until then the previous client is used."
 
 
 class ClientRenewal:
@@ -53,7 +52,10 @@ class ClientRenewal:
             made = make()
         except (ConfigError, LinkError) as error:
             self._used, self._next_check = None, self._clock() + RETRY_SECONDS
-            self._report(f"{error.sentence()} {_KEPT}")
+            sentence = f"{error.sentence()} Until then the previous client is used."
+            if sentence != self._said:
+                self._say(sentence)
+            self._said = sentence
             return None
         self._said = ""
         return made
@@ -79,11 +81,6 @@ class ClientRenewal:
             self._used = self._seen
             return True
 
-    def _report(self, sentence: str) -> None:
-        if sentence != self._said:
-            self._say(sentence)
-        self._said = sentence
-
     def _state_now(self) -> _Mark:
         now = self._connection.renewed()
         lines = (now.properties, now.java, now.python)
@@ -94,7 +91,7 @@ class ClientRenewal:
 def _files(values: Mapping[str, str]) -> Iterator[str]:
     """The files that properties and the options of the login name: both clients read them when
     they are made."""
-    login = jaas.parse(values.get(LOGIN, ""))
+    login = parse_login(values.get(LOGIN, ""))
     for name, value in (*values.items(), *(login.options.items() if login else ())):
         if name.endswith(LOCATION):
             yield value

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 
 import msgspec
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from evergrid.config.settings import Connection
@@ -21,11 +20,9 @@ from evergrid.kafka.diagnosis import (
 )
 from evergrid.kafka.identity import where
 from evergrid.kafka.last_error import ACCESS_DENIED, LastError
-from evergrid.kafka.topics import NewTopicSpec, new_topic
 
 _REACH_SECONDS = 5.0
 _SLOW_SECONDS = 15.0
-_REQUEST_SECONDS = 20.0
 _TRY_SECONDS = 1.0
 _POLL_SECONDS = 0.1
 _DIAGNOSE_SECONDS = 5.0  # without an answer before the reason is looked for, and between looks
@@ -119,19 +116,6 @@ class ClusterProbe:
         self._asked_at = time.monotonic()
         if found is not None:
             self._found = None if found.step is Step.HOST else found
-
-
-def check_creatable(connection: Connection, wanted: Iterable[NewTopicSpec]) -> None:
-    """LinkError unless these topics exist or could be created; nothing is created."""
-    new = [new_topic(spec) for spec in wanted]
-    admin = clients.admin(connection)  # kept in a variable: without it the answers never come
-    answers = admin.create_topics(new, request_timeout=_REQUEST_SECONDS, validate_only=True)
-    for name, answer in answers.items():
-        try:
-            answer.result(timeout=_REQUEST_SECONDS + 5.0)
-        except KafkaException as error:
-            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                raise clients.link_error(connection, f"create topic {name}", error) from None
 
 
 def _ask(admin: AdminClient, seconds: float) -> ClusterInfo:

@@ -7,6 +7,7 @@ texts leave open is found out with a connection of our own (`socket_probe.py`).
 from __future__ import annotations
 
 import enum
+import re
 from datetime import UTC, datetime
 
 import msgspec
@@ -48,58 +49,42 @@ _RELOADED = "Secret files are reloaded automatically."
 _ASK = "Ask the cluster's administrator: docs/kafka.md has the commands for all rights."
 _CLOCKS = "Compare the clocks of the token endpoint, of the brokers and of this machine."
 
-# Parts of both clients' error texts, by the step that failed. The first match counts.
-_RIGHTS = ("uthorization failed", "AuthorizationException", "Not authorized")
-_NO_TOKEN = (
-    "OAUTHBEARER token",
-    "token endpoint",
-    "retrieving token",
-    "token callback",
-    "unable to obtain",
+# Parts of both clients' error texts, by what failed. The first match counts.
+_RIGHTS = re.compile("uthorization failed|AuthorizationException|Not authorized")
+_NO_TOKEN = re.compile(
+    "OAUTHBEARER token|token endpoint|retrieving token|token callback|unable to obtain"
 )
-_TOKEN_EXPIRED = ("unexpired token", "expired token", "token expired")
-_TOKEN_REFUSED = ("invalid_client", "unauthorized_client", "invalid_scope", "response code 4")
-_UNTRUSTED = ("verify result", "PKIX", "certificate verify failed", "could not be verified")
-_MECHANISM = ("Unsupported SASL mechanism", "not enabled in the server")
-_BAD_LOGIN = (
-    "Authentication failed",
-    "Authentication failure",
-    "invalid credentials",
-    "invalid_token",
-    "SaslAuthenticationException",
+_TOKEN_EXPIRED = re.compile("expired token|token expired")
+_TOKEN_REFUSED = re.compile("invalid_client|unauthorized_client|invalid_scope|response code 4")
+_UNTRUSTED = re.compile("verify result|PKIX|certificate verify failed|could not be verified")
+_MECHANISM = re.compile("Unsupported SASL mechanism|not enabled in the server")
+_BAD_LOGIN = re.compile(
+    "Authentication fail(ed|ure)|invalid credentials|invalid_token|SaslAuthenticationException"
 )
-_CERTIFICATE = (
-    "alert bad certificate",
-    "alert certificate",
-    "alert unknown ca",
-    # Java also names the alert that it sends itself, when it does not trust the broker.
-    "fatal alert: bad_certificate",
-    "fatal alert: certificate_",
-    "fatal alert: unknown_ca",
+# Java also names the alert that it sends itself, when it does not trust the broker.
+_CERTIFICATE = re.compile(
+    "alert (bad certificate|certificate|unknown ca)"
+    "|fatal alert: (bad_certificate|certificate_|unknown_ca)"
 )
-_NO_TLS = (
-    "PLAINTEXT broker",
-    "wrong version number",
-    "plaintext connection",
-    "SSLException",
-    "SSL handshake",
-    "SslAuthenticationException",
-    "SSLHandshakeException",
-    "SSL routines",
+_NO_TLS = re.compile(
+    "PLAINTEXT broker|wrong version number|plaintext connection|SSL handshake|SSL routines"
+    "|(SSL|SslAuthentication|SSLHandshake)Exception"
 )
 
 
 def diagnose(connection: Connection, reason: str) -> Diagnosis | None:
     """What a client's error text means for the connection; None when it is not about security."""
     who = identity(connection)
-    if _has(reason, _RIGHTS):
-        what = f"authorization failed for {_principal(who)}{_on_group(reason)}"
-        return Diagnosis(Step.RIGHT, what, _ASK)
-    if who.mechanism == "OAUTHBEARER" and _has(reason, _NO_TOKEN):
-        return _no_token(connection, reason)
-    if who.mechanism and _has(reason, (*_MECHANISM, *_BAD_LOGIN)):
+    if _RIGHTS.search(reason):
+        # Name the group where the right is about that, and not about what we were doing. A broker
+        # names the cluster when a producer may write to no topic at all; it means the topic.
+        group = " on its consumer group" if "Group" in reason else ""
+        return Diagnosis(Step.RIGHT, f"authorization failed for {_principal(who)}{group}", _ASK)
+    if who.mechanism == "OAUTHBEARER" and _NO_TOKEN.search(reason):
+        return _no_token(connection, who, reason)
+    if who.mechanism and (_MECHANISM.search(reason) or _BAD_LOGIN.search(reason)):
         return _no_login(connection, who, reason)
-    if who.protocol.endswith("SSL") and _has(reason, (*_CERTIFICATE, *_UNTRUSTED, *_NO_TLS)):
+    if who.protocol.endswith("SSL"):
         return _no_tls(connection, reason)
     return None
 
@@ -114,11 +99,14 @@ def probe_connection(connection: Connection) -> Diagnosis | None:
     protocol, encrypted = socket_probe.wire_protocol(connection), who.protocol.endswith("SSL")
     if protocol is WireProtocol.TLS and not encrypted:
         remedy = f"Set security.protocol to {who.protocol.replace('PLAINTEXT', 'SSL')}."
-        return Diagnosis(
-            Step.TLS, "the broker expects TLS, and this connection is plaintext", remedy
-        )
-    if encrypted and protocol is not WireProtocol.TLS:
-        return _without_tls(who) if protocol is WireProtocol.OTHER else _silent(Step.TLS)
+        what = "the broker expects TLS, and this connection is plaintext"
+        return Diagnosis(Step.TLS, what, remedy)
+    if encrypted and protocol is WireProtocol.OTHER:
+        remedy = "Correct kafka.bootstrap, or set security.protocol to "
+        remedy += f"{who.protocol.replace('SSL', 'PLAINTEXT')}."
+        return Diagnosis(Step.TLS, "the broker does not use TLS on this port", remedy)
+    if encrypted and protocol is WireProtocol.SILENCE:
+        return _silent(Step.TLS)
     untrusted = socket_probe.why_untrusted(connection) if encrypted else ""
     if untrusted:
         return _untrusted(untrusted)
@@ -130,9 +118,9 @@ def wants_login(connection: Connection) -> Diagnosis | None:
     who = identity(connection)
     if who.mechanism or socket_probe.reply(connection) is not Reply.CLOSED:
         return None
-    protocol = f"SASL_{who.protocol}"
     what = "the broker closed the connection; it may require a SASL login"
-    return Diagnosis(Step.LOGIN, what, f"Set security.protocol to {protocol}, and sasl.mechanism.")
+    remedy = f"Set security.protocol to SASL_{who.protocol}, and sasl.mechanism."
+    return Diagnosis(Step.LOGIN, what, remedy)
 
 
 class AccessError(LinkError):
@@ -149,34 +137,20 @@ def access_error(connection: Connection, doing: str, trouble: Diagnosis) -> Acce
     return AccessError(what, where=where(connection), remedy=trouble.remedy, step=trouble.step)
 
 
-def _has(reason: str, fragments: tuple[str, ...]) -> bool:
-    return any(fragment in reason for fragment in fragments)
-
-
-def _on_group(reason: str) -> str:
-    """Name the consumer group where the right is about that, and not about what we were doing.
-
-    A broker names the cluster when a producer may write to no topic at all; it means the topic.
-    """
-    return " on its consumer group" if "Group" in reason else ""
-
-
 def _principal(who: Identity) -> str:
     return who.principal or "a user without a name"
 
 
-def _no_token(connection: Connection, reason: str) -> Diagnosis:
+def _no_token(connection: Connection, who: Identity, reason: str) -> Diagnosis:
     place = _endpoint(connection)
-    if _has(reason, _TOKEN_EXPIRED):
+    if _TOKEN_EXPIRED.search(reason):
         return Diagnosis(Step.LOGIN, f"{place} returns expired tokens", _CLOCKS)
-    if _has(reason, _TOKEN_REFUSED):
-        who = _principal(identity(connection))
+    if _TOKEN_REFUSED.search(reason):
+        what = f"authentication failed for {_principal(who)} at {place}"
         remedy = f"Correct id, secret or scope {_SETTINGS}. {_RELOADED}"
-        return Diagnosis(Step.LOGIN, f"authentication failed for {who} at {place}", remedy)
-    found = _at_endpoint(connection)
-    if found is not None:
-        return found
-    return Diagnosis(Step.LOGIN, f"no token was received from {place}", f"Check it. {_CLOCKS}")
+        return Diagnosis(Step.LOGIN, what, remedy)
+    what = f"no token was received from {place}"
+    return _at_endpoint(connection) or Diagnosis(Step.LOGIN, what, f"Check it. {_CLOCKS}")
 
 
 def _at_endpoint(connection: Connection) -> Diagnosis | None:
@@ -188,7 +162,7 @@ def _at_endpoint(connection: Connection) -> Diagnosis | None:
     if socket_probe.why_unreachable(socket_probe.token_endpoint(connection)):
         remedy = f"Check that it runs and that {TOKEN_ENDPOINT} is its address."
         return Diagnosis(Step.LOGIN, f"{_endpoint(connection)} cannot be reached", remedy)
-    untrusted = socket_probe.why_endpoint_untrusted(connection)
+    untrusted = socket_probe.why_untrusted(connection, socket_probe.ENDPOINT)
     if untrusted:
         what = f"{_endpoint(connection)} has a certificate that is not trusted ({untrusted})"
         remedy = "Set kafka.security.token_ca to the authority's PEM file, or ssl.truststore.* as "
@@ -202,7 +176,7 @@ def _endpoint(connection: Connection) -> str:
 
 
 def _no_login(connection: Connection, who: Identity, reason: str) -> Diagnosis:
-    if _has(reason, _MECHANISM):
+    if _MECHANISM.search(reason):
         known = reason.partition("mechanisms")[2].strip(" :are[]").partition("]")[0]
         known = known.partition(" (after")[0]
         what = f"SASL mechanism {who.mechanism} is not enabled on the broker"
@@ -216,22 +190,15 @@ def _no_login(connection: Connection, who: Identity, reason: str) -> Diagnosis:
     return Diagnosis(Step.LOGIN, what, f"Correct user or password {_SETTINGS}. {_RELOADED}")
 
 
-def _no_tls(connection: Connection, reason: str) -> Diagnosis:
-    if _has(reason, _CERTIFICATE):
+def _no_tls(connection: Connection, reason: str) -> Diagnosis | None:
+    if _CERTIFICATE.search(reason):
         return _refused_certificate(connection)
-    found = probe_connection(connection)
-    if found is not None:
-        return found
-    if _has(reason, _UNTRUSTED):
-        return _untrusted("")
+    is_untrusted = _UNTRUSTED.search(reason)
+    if not is_untrusted and not _NO_TLS.search(reason):
+        return None
     remedy = f"Check security.protocol and the ssl.* settings {_SETTINGS}."
-    return Diagnosis(Step.TLS, "TLS handshake failed", remedy)
-
-
-def _without_tls(who: Identity) -> Diagnosis:
-    protocol = who.protocol.replace("SSL", "PLAINTEXT")
-    remedy = f"Correct kafka.bootstrap, or set security.protocol to {protocol}."
-    return Diagnosis(Step.TLS, "the broker does not use TLS on this port", remedy)
+    failed = Diagnosis(Step.TLS, "TLS handshake failed", remedy)
+    return probe_connection(connection) or (_untrusted("") if is_untrusted else failed)
 
 
 def _silent(step: Step) -> Diagnosis:
@@ -259,9 +226,9 @@ def _refused_certificate(connection: Connection) -> Diagnosis:
         what = f"our certificate of {own.subject} expired at {own.expires:%Y-%m-%d %H:%M} UTC"
         return Diagnosis(Step.TLS, what, "Replace the file: it is reloaded automatically.")
     if not has_certificate(connection):
-        remedy = "Set kafka.security.certificate and key, or ssl.keystore.*."
+        what = "the broker requires a client certificate, and none is configured"
         return Diagnosis(
-            Step.TLS, "the broker requires a client certificate, and none is configured", remedy
+            Step.TLS, what, "Set kafka.security.certificate and key, or ssl.keystore.*."
         )
     remedy = "Have it signed by an authority that the broker trusts."
     return Diagnosis(Step.TLS, "the broker rejected our client certificate", remedy)

@@ -13,8 +13,8 @@ import msgspec
 
 from evergrid.config.secrets import escaped, names_secret
 from evergrid.config.settings import Connection
-from evergrid.kafka import jaas
 from evergrid.kafka.certificates import Certificate, read_certificate
+from evergrid.kafka.login_properties import parse_login
 from evergrid.kafka.properties import python_properties
 from evergrid.model.errors import ConfigError
 
@@ -31,12 +31,6 @@ class Identity(msgspec.Struct, frozen=True):
     mechanism: str = ""
     principal: str = ""
 
-    @property
-    def description(self) -> str:
-        """Empty for a connection without any security."""
-        parts = (self.protocol, self.mechanism, self.principal)
-        return "" if parts == ("PLAINTEXT", "", "") else ", ".join(filter(None, parts))
-
 
 def identity(connection: Connection) -> Identity:
     """The identity of `connection`, as far as its settings tell."""
@@ -48,8 +42,11 @@ def identity(connection: Connection) -> Identity:
 
 def where(connection: Connection) -> str:
     """How errors name a connection."""
-    parts = filter(None, (connection.bootstrap, identity(connection).description))
-    return f"Kafka connection {connection.name} ({', '.join(parts)})"
+    who = identity(connection)
+    parts = [connection.bootstrap]
+    if who != Identity():
+        parts += (who.protocol, who.mechanism, who.principal)
+    return f"Kafka connection {connection.name} ({', '.join(filter(None, parts))})"
 
 
 def own_certificate(connection: Connection) -> Certificate | None:
@@ -110,20 +107,15 @@ def _secrets(connection: Connection) -> set[str]:
             if name == "sasl.jaas.config":
                 found |= _login_secrets(value)
     found |= {escaped(secret) for secret in found}  # as it is written for Java
-    return {secret for secret in found if secret in connection.secrets or _is_long(secret)} - {""}
+    long = {secret for secret in found if len(secret) >= _SHORTEST_SECRET}
+    return (found & connection.secrets | long) - {""}
 
 
 def _login_secrets(line: str) -> set[str]:
     """The secrets in a `sasl.jaas.config`; all words of one that cannot be parsed, since Java's
     error quotes words of it."""
-    login = jaas.parse(line)
+    login = parse_login(line)
     if login is None:
         return set(_BETWEEN_WORDS.split(line))
-    options = login.options.items()
-    return {
-        value for option, value in options if option not in _NOT_SECRET and names_secret(option)
-    }
-
-
-def _is_long(secret: str) -> bool:
-    return len(secret) >= _SHORTEST_SECRET
+    names = {name for name in login.options if name not in _NOT_SECRET and names_secret(name)}
+    return {login.options[name] for name in names}

@@ -39,26 +39,22 @@ class LastError:
     """An `error_cb` that keeps the newest reason; the client's `poll` calls it."""
 
     def __init__(self) -> None:
-        self._error: KafkaError | None = None
+        self.error: KafkaError | None = None
 
     def __call__(self, error: KafkaError) -> None:
         if error.code() == ALL_BROKERS_DOWN or is_login_aborted(error.str()):
             self.add_consequence(error)
         else:
-            self._error = error
+            self.error = error
 
     def add_consequence(self, error: KafkaError) -> None:
         """Keep an error that only follows from a reason, if no reason is known."""
-        if self._error is None or self._error.code() == ALL_BROKERS_DOWN:
-            self._error = error
-
-    @property
-    def error(self) -> KafkaError | None:
-        return self._error
+        if self.error is None or self.error.code() == ALL_BROKERS_DOWN:
+            self.error = error
 
     def clear(self) -> None:
-        self._error = None
+        self.error = None
 
     def reason(self, failure: KafkaError) -> KafkaError:
         """`failure`, or the kept error where `failure` says only that nobody answered."""
-        return self._error if failure.code() in NO_ANSWER and self._error else failure
+        return self.error if failure.code() in NO_ANSWER and self.error else failure

@@ -1,4 +1,4 @@
-"""Logins as other versions and other programs write them, as properties that Spark's Java knows.
+"""Logins: read `sasl.jaas.config`, and write those of other programs as Spark's Java knows them.
 
 From there `properties.py` translates them for the Python client, so both log in the same way.
 """
@@ -8,21 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+import msgspec
+
 from evergrid.config.sasl import Mechanism
 from evergrid.config.secrets import LOGIN, escaped
-from evergrid.kafka import jaas
-from evergrid.kafka.pem import restore_line_breaks
-from evergrid.kafka.property_names import (
-    CREDENTIALS,
-    EXTENSION,
-    HANDLER,
-    OAUTH_LOGIN,
-    OIDC_HANDLER,
-    PEM_TEXTS,
-    TOKEN_ENDPOINT,
-    USE_SECURITY,
-)
+from evergrid.config.settings import Connection
+from evergrid.kafka import property_names as names
+from evergrid.kafka.certificates import restore_line_breaks
+from evergrid.kafka.property_names import HANDLER, OAUTH_LOGIN, TOKEN_ENDPOINT
 from evergrid.model.errors import ConfigError
+
+_OPTION = re.compile(
+    r"""\s*(?P<name>[\w.$-]+)\s*=\s*
+        (?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^'\\]|\\.)*)'|(?P<bare>[^\s;"']+))""",
+    re.VERBOSE | re.DOTALL,
+)
+_MODULE = re.compile(r"\s*([\w.$]+)\s+(?:required|requisite|sufficient|optional)\b", re.IGNORECASE)
+_END = re.compile(r"\s*;\s*\Z")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v"}
 
 # Strimzi's handler reads options of its own; so far as they say the same, Kafka's own ones stand
 # for them. Without those of `_TUNING` both clients get the same tokens.
@@ -35,10 +39,10 @@ _OPTIONS: Mapping[str, str] = {
     "oauth.client.secret": "clientSecret",
     "oauth.scope": "scope",
     "oauth.token.endpoint.uri": TOKEN_ENDPOINT,
-    "oauth.ssl.truststore.certificates": "ssl.truststore.certificates",
-    "oauth.ssl.truststore.location": "ssl.truststore.location",
-    "oauth.ssl.truststore.password": "ssl.truststore.password",
-    "oauth.ssl.truststore.type": "ssl.truststore.type",
+    **{
+        f"oauth.ssl.truststore.{part}": f"ssl.truststore.{part}"
+        for part in ("certificates", "location", "password", "type")
+    },
 }
 _IS_JWT = "oauth.access.token.is.jwt"
 _TUNING = frozenset(
@@ -62,35 +66,72 @@ _SHADED = re.compile(r"\A\s*kafkashaded\.")
 _KERBEROS = "a login with Kerberos (GSSAPI)"
 _KERBEROS_SERVICE = "sasl.kerberos.service.name"
 _AMAZON = "a login with Amazon's IAM (AWS_MSK_IAM)"
-_MECHANISMS: Mapping[str, str] = {"GSSAPI": _KERBEROS, "AWS_MSK_IAM": _AMAZON}
-_MODULES: Mapping[str, str] = {"Krb5LoginModule": _KERBEROS, "IAMLoginModule": _AMAZON}
-_HANDLERS: Mapping[str, str] = {"software.amazon.msk.": _AMAZON}
+_AMAZON_HANDLERS = "software.amazon.msk."
+_UNSUPPORTED: Mapping[str, str] = {  # by mechanism and by login module
+    "GSSAPI": _KERBEROS,
+    "Krb5LoginModule": _KERBEROS,
+    "AWS_MSK_IAM": _AMAZON,
+    "IAMLoginModule": _AMAZON,
+}
 _USE_ANOTHER = (
     "Use SCRAM, a client certificate, PLAIN or OAUTHBEARER: docs/security.md has the lines."
 )
 
 
-def to_kafka_login(properties: Mapping[str, str], where: str) -> dict[str, str]:
-    """`properties` with Strimzi's way to get tokens, and Databricks' classes, in Kafka's own names.
+class Login(msgspec.Struct, frozen=True):
+    """A login module by its class name without the package, and its options."""
 
-    ConfigError for a login that one of the clients does not support; `where` is the connection.
+    module: str
+    options: Mapping[str, str]
+
+
+def parse_login(text: str) -> Login | None:
+    """The one login that `text` configures, or None when it is not well formed.
+
+    The rules are those of the Java client's own reader: values may be bare words or quoted with
+    single or double quotes, and a backslash in quotes escapes the next character. It says no more
+    than None on purpose: the text holds passwords, and an error that quotes the place would show
+    them.
+    """
+    module = _MODULE.match(text)
+    if module is None:
+        return None
+    options: dict[str, str] = {}
+    at = module.end()
+    while option := _OPTION.match(text, at):
+        quoted = option["double"] or option["single"] or ""
+        plain = _ESCAPED.sub(lambda found: _CONTROL.get(found[1], found[1]), quoted)
+        options[option["name"]] = option["bare"] or plain
+        at = option.end()
+    if not _END.match(text, at):
+        return None
+    return Login(module[1].rpartition(".")[2], options)
+
+
+def property_error(connection: Connection, name: str, what: str, remedy: str) -> ConfigError:
+    where = f"Kafka connection {connection.name}, property {name}"
+    return ConfigError(what, where=where, remedy=remedy)
+
+
+def to_kafka_login(connection: Connection) -> dict[str, str]:
+    """The properties with Strimzi's way to get tokens, and Databricks' classes, in Kafka's names.
+
+    ConfigError for a login that one of the clients does not support.
     """
     properties = {
         name: _SHADED.sub("", value) if name in (LOGIN, HANDLER) else value
-        for name, value in properties.items()
+        for name, value in connection.properties.items()
     }
-    login = jaas.parse(properties.get(LOGIN, ""))
-    _refuse_unsupported(properties, login, where)
-    if login is None or login.module != OAUTH_LOGIN or not _is_strimzi(properties, login):
+    login = parse_login(properties.get(LOGIN, ""))
+    _refuse_unsupported(connection, properties, login)
+    if login is None or login.module != OAUTH_LOGIN:
         return properties
-    options = _options(login, where)
-    endpoint = options.pop(TOKEN_ENDPOINT)
-    return {
-        TOKEN_ENDPOINT: endpoint,
-        **properties,
-        HANDLER: OIDC_HANDLER,
-        LOGIN: _line(options),
-    }
+    has_options = any(option.startswith(_START) for option in login.options)
+    if not has_options and properties.get(HANDLER) != _HANDLER:
+        return properties
+    options = _options(connection, login)
+    endpoint = {TOKEN_ENDPOINT: options.pop(TOKEN_ENDPOINT)}
+    return {**endpoint, **properties, HANDLER: names.OIDC_HANDLER, LOGIN: _line(options)}
 
 
 def with_login_options(properties: Mapping[str, str]) -> dict[str, str]:
@@ -98,83 +139,65 @@ def with_login_options(properties: Mapping[str, str]) -> dict[str, str]:
 
     They win over those of the line, as they do there. PEM in the line has its line breaks back.
     """
-    told = {option: properties[name] for name, option in CREDENTIALS.items() if name in properties}
-    login = jaas.parse(properties[LOGIN]) if LOGIN in properties else jaas.Login(OAUTH_LOGIN, {})
-    if login is None or login.module != OAUTH_LOGIN:
-        return dict(properties)
-    if not (told or PEM_TEXTS & login.options.keys()):
+    told = {
+        option: properties[name] for name, option in names.CREDENTIALS.items() if name in properties
+    }
+    login = parse_login(properties[LOGIN]) if LOGIN in properties else Login(OAUTH_LOGIN, {})
+    is_oauth = login is not None and login.module == OAUTH_LOGIN
+    if login is None or not is_oauth or not (told or names.PEM_TEXTS & login.options.keys()):
         return dict(properties)
     options = {**login.options, **told}
-    rest = {name: value for name, value in properties.items() if name not in CREDENTIALS}
+    rest = {name: value for name, value in properties.items() if name not in names.CREDENTIALS}
     return {**rest, LOGIN: _line(with_line_breaks(options))}
 
 
 def with_line_breaks(properties: Mapping[str, str]) -> dict[str, str]:
     """`properties` with the line breaks of certificates and keys put back."""
     return {
-        name: restore_line_breaks(value) if name in PEM_TEXTS else value
+        name: restore_line_breaks(value) if name in names.PEM_TEXTS else value
         for name, value in properties.items()
     }
 
 
 def _refuse_unsupported(
-    properties: Mapping[str, str], login: jaas.Login | None, where: str
+    connection: Connection, properties: Mapping[str, str], login: Login | None
 ) -> None:
     mechanism = properties.get("sasl.mechanism", "").strip().upper()
     # Kafka's own choice where none is written.
     is_kerberos = not mechanism and _KERBEROS_SERVICE in properties
-    handler = properties.get(HANDLER, "")
-    package = next((start for start in _HANDLERS if handler.startswith(start)), "")
+    is_amazon = properties.get(HANDLER, "").startswith(_AMAZON_HANDLERS)
     for name, told in (
-        ("sasl.mechanism", _MECHANISMS.get(mechanism)),
+        ("sasl.mechanism", _UNSUPPORTED.get(mechanism)),
         (_KERBEROS_SERVICE, _KERBEROS if is_kerberos else None),
-        (LOGIN, _MODULES.get(login.module) if login else None),
-        (HANDLER, _HANDLERS.get(package)),
+        (LOGIN, _UNSUPPORTED.get(login.module) if login else None),
+        (HANDLER, _AMAZON if is_amazon else None),
     ):
         if told:
-            raise ConfigError(
-                f"{told} is not supported",
-                where=f"{where}, property {name}",
-                remedy=_USE_ANOTHER,
-            )
+            raise property_error(connection, name, f"{told} is not supported", _USE_ANOTHER)
 
 
-def _is_strimzi(properties: Mapping[str, str], login: jaas.Login) -> bool:
-    return properties.get(HANDLER) == _HANDLER or any(
-        option.startswith(_START) for option in login.options
-    )
-
-
-def _options(login: jaas.Login, where: str) -> dict[str, str]:
+def _options(connection: Connection, login: Login) -> dict[str, str]:
     """The options under Kafka's own names, the token endpoint's address among them."""
     found: dict[str, str] = {}
     for option, value in login.options.items():
         if option in _OPTIONS:
             found[_OPTIONS[option]] = value
         elif option.startswith(_EXTENSION):
-            found[EXTENSION + option.removeprefix(_EXTENSION)] = value
-        elif option.startswith(_START) and not _only_tunes(option, value):
-            raise _unsupported(
-                f"{option} of Strimzi's login is not known to the two clients", where
-            )
+            found[names.EXTENSION + option.removeprefix(_EXTENSION)] = value
         elif not option.startswith(_START):
             found[option] = value
+        # Both clients look into their tokens, which they can do with a JWT alone.
+        elif option not in _TUNING and (option, value.lower()) != (_IS_JWT, "true"):
+            what = f"{option} of Strimzi's login is not known to the two clients"
+            raise property_error(connection, LOGIN, what, names.USE_SECURITY)
     missing = [option for option in _NEEDED if _OPTIONS[option] not in found]
     if missing:
         verb = "is" if len(missing) == 1 else "are"
-        raise _unsupported(f"{', '.join(missing)} {verb} missing in Strimzi's login", where)
+        what = f"{', '.join(missing)} {verb} missing in Strimzi's login"
+        raise property_error(connection, LOGIN, what, names.USE_SECURITY)
     if "ssl.truststore.certificates" in found:
         found.setdefault("ssl.truststore.type", "PEM")
     return found
-
-
-def _only_tunes(option: str, value: str) -> bool:
-    # Both clients look into their tokens, which they can do with a JWT alone.
-    return option in _TUNING or (option == _IS_JWT and value.lower() == "true")
-
-
-def _unsupported(what: str, where: str) -> ConfigError:
-    return ConfigError(what, where=f"{where}, property {LOGIN}", remedy=USE_SECURITY)
 
 
 def _line(options: Mapping[str, str]) -> str:

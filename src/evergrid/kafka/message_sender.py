@@ -60,7 +60,10 @@ class Sender:
             if error is not None:
                 self._failure, self._topic = error, topic
             elif sent is not None:
-                sent[index] = _place(message)
+                part, offset = message.partition(), message.offset()
+                assert part is not None
+                assert offset is not None
+                sent[index] = SentPosition(topic, part, offset)
 
         while True:
             try:
@@ -85,12 +88,10 @@ class Sender:
         try:
             left = self._producer.flush(seconds)
         except KafkaException as error:  # a fatal error of the client
-            raise clients.link_error(self._connection, self._doing(), error) from None
+            raise self._error(error) from None
         if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise clients.link_error(
-                self._connection, self._doing(), self._last_error.reason(failure)
-            )
+            failure, self._failure = self._last_error.reason(self._failure), None
+            raise self._error(failure)
         if left or time.monotonic() > deadline:
             raise LinkError(
                 f"{left} messages were not delivered within {seconds:.0f} seconds",
@@ -98,13 +99,5 @@ class Sender:
                 remedy="Check that the broker runs.",
             )
 
-    def _doing(self) -> str:
-        return f"write to topic {self._topic}"
-
-
-def _place(message: Message) -> SentPosition:
-    topic, partition, offset = message.topic(), message.partition(), message.offset()
-    assert topic is not None
-    assert partition is not None
-    assert offset is not None
-    return SentPosition(topic, partition, offset)
+    def _error(self, error: KafkaException | KafkaError) -> LinkError:
+        return clients.link_error(self._connection, f"write to topic {self._topic}", error)

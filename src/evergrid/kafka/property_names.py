@@ -233,13 +233,11 @@ JAVA_ONLY = frozenset(
 
 # Values that librdkafka follows anyway. It uses TLS 1.2 and 1.3, so values that allow older
 # versions, or 1.3 alone, are not among them. It gets tokens by client credentials.
+_RETRIEVER = "sasl.oauthbearer.jwt.retriever.class"
+_VALIDATOR = "sasl.oauthbearer.jwt.validator.class"
 IMPLIED: Mapping[str, re.Pattern[str]] = {
-    "sasl.oauthbearer.jwt.retriever.class": re.compile(
-        rf"{re.escape(_OAUTH)}\.(Default|ClientCredentials)JwtRetriever"
-    ),
-    "sasl.oauthbearer.jwt.validator.class": re.compile(
-        rf"{re.escape(_OAUTH)}\.(Default|Client)JwtValidator"
-    ),
+    _RETRIEVER: re.compile(rf"{re.escape(_OAUTH)}\.(Default|ClientCredentials)JwtRetriever"),
+    _VALIDATOR: re.compile(rf"{re.escape(_OAUTH)}\.(Default|Client)JwtValidator"),
     "ssl.protocol": re.compile(r"SSL|TLS(v1\.[23])?"),
     "ssl.enabled.protocols": re.compile(r"(TLSv1\.3\s*,\s*)?TLSv1\.2(\s*,\s*TLSv1\.3)?"),
 }
@@ -248,14 +246,10 @@ IMPLIED: Mapping[str, re.Pattern[str]] = {
 _POSITION = "Evergrid keeps its own position in each topic; delete the line."
 _BYTES = "Evergrid reads and writes bytes; delete the line."
 RESERVED: Mapping[str, str] = {
-    "auto.offset.reset": _POSITION,
-    "enable.auto.commit": _POSITION,
-    "group.id": _POSITION,
-    "group.instance.id": _POSITION,
-    "key.deserializer": _BYTES,
-    "key.serializer": _BYTES,
-    "value.deserializer": _BYTES,
-    "value.serializer": _BYTES,
+    **dict.fromkeys(("auto.offset.reset", "enable.auto.commit"), _POSITION),
+    **dict.fromkeys(("group.id", "group.instance.id"), _POSITION),
+    **dict.fromkeys(("key.deserializer", "value.deserializer"), _BYTES),
+    **dict.fromkeys(("key.serializer", "value.serializer"), _BYTES),
 }
 
 # Properties of the Python client that Java does not know: what to write instead, for both.
@@ -280,21 +274,18 @@ PYTHON_ONLY: Mapping[str, str] = {
 }
 
 # For properties where "move it to kafka.java" would not be the best advice.
-_TLS = "The Python client uses TLS 1.2 and 1.3, the newest that both sides have: delete the "
-_TLS += "line, or move it to kafka.java if it is meant for Spark alone."
+_TLS = (
+    "The Python client uses TLS 1.2 and 1.3, the newest that both sides have: delete the line, or "
+    "move it to kafka.java if it is meant for Spark alone."
+)
 _CLASS = (
     "The Python client cannot run a Java class. For client credentials from a token endpoint use "
+    "kafka.security with mechanism OAUTHBEARER; else move the sasl.* lines to kafka.java, and set "
+    "how the Python client logs in under kafka.python."
 )
-_CLASS += (
-    "kafka.security with mechanism OAUTHBEARER; else move the sasl.* lines to kafka.java, and "
-)
-_CLASS += "set how the Python client logs in under kafka.python."
 REMEDIES: Mapping[str, str] = {
-    HANDLER: _CLASS,
-    "sasl.client.callback.handler.class": _CLASS,
-    "sasl.login.class": _CLASS,
-    "sasl.oauthbearer.jwt.retriever.class": _CLASS,
-    "sasl.oauthbearer.jwt.validator.class": _CLASS,
+    **dict.fromkeys((HANDLER, "sasl.client.callback.handler.class", "sasl.login.class"), _CLASS),
+    **dict.fromkeys((_RETRIEVER, _VALIDATOR), _CLASS),
     **dict.fromkeys(
         CREDENTIALS,
         "It is for OAUTHBEARER, and sasl.jaas.config has another login: delete one of the two.",

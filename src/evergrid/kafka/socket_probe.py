@@ -17,13 +17,15 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from evergrid.config.settings import Connection
+from evergrid.kafka.certificates import pem_blocks
 from evergrid.kafka.identity import identity
-from evergrid.kafka.pem import blocks
 from evergrid.kafka.properties import python_properties
 from evergrid.kafka.property_names import TOKEN_ENDPOINT
 from evergrid.model.errors import ConfigError
 
 Address = tuple[str, int]
+# How the properties begin that name the authority of each.
+BROKERS, ENDPOINT = "ssl.ca", "https.ca"
 
 
 class WireProtocol(enum.Enum):
@@ -83,29 +85,24 @@ def why_unreachable(places: Sequence[Address]) -> str:
         try:
             socket.create_connection((host, port), _SECONDS).close()
         except OSError as error:
-            reasons.append(f"{host}:{port}: {_reason(error)}")
+            silent = isinstance(error, TimeoutError)
+            reason = "no answer" if silent else (error.strerror or str(error)).lower()
+            reasons.append(f"{host}:{port}: {reason}")
         else:
             return ""
     return "; ".join(reasons) or "no address"
 
 
-def why_untrusted(connection: Connection) -> str:
-    """Why a broker's certificate is not trusted; empty when it is."""
-    return _why_untrusted(connection, addresses(connection), "ssl.ca")
-
-
-def why_endpoint_untrusted(connection: Connection) -> str:
-    """The same for the token endpoint."""
-    return _why_untrusted(connection, token_endpoint(connection), "https.ca")
-
-
-def _why_untrusted(connection: Connection, places: Sequence[Address], authority: str) -> str:
+def why_untrusted(connection: Connection, authority: str = BROKERS) -> str:
+    """Why a certificate is not trusted, of a broker or of the token endpoint; empty when it is."""
+    places = addresses(connection) if authority == BROKERS else token_endpoint(connection)
     # Python's TLS has errors of its own for settings that it cannot read.
     with contextlib.suppress(ConfigError, OSError, TypeError, ValueError):
         context = _context(python_properties(connection.renewed()), authority)
         for host, port in places:
             try:
-                _handshake(context, host, port)
+                with socket.create_connection((host, port), _SECONDS) as plain:
+                    context.wrap_socket(plain, server_hostname=host).close()
             except ssl.SSLCertVerificationError as error:
                 return error.verify_message
             except OSError:
@@ -186,18 +183,15 @@ def _without_verification() -> ssl.SSLContext:
     return context
 
 
-def _handshake(context: ssl.SSLContext, host: str, port: int) -> None:
-    with socket.create_connection((host, port), _SECONDS) as plain:
-        context.wrap_socket(plain, server_hostname=host).close()
-
-
 def _context(given: Mapping[str, str], authority: str) -> ssl.SSLContext:
     """What the Python client trusts, as a context of Python's ssl."""
     file, text = given.get(f"{authority}.location"), given.get(f"{authority}.pem", "")
-    context = ssl.create_default_context(cafile=file or None, cadata=blocks(text) or text or None)
+    context = ssl.create_default_context(
+        cafile=file or None, cadata=pem_blocks(text) or text or None
+    )
     # Python is strict by default since 3.13; the client is not.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    if authority != "ssl.ca":
+    if authority != BROKERS:
         return context
     if given.get("ssl.endpoint.identification.algorithm") == "none":
         context.check_hostname = False
@@ -205,9 +199,3 @@ def _context(given: Mapping[str, str], authority: str) -> ssl.SSLContext:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
-
-
-def _reason(error: OSError) -> str:
-    if isinstance(error, TimeoutError):
-        return "no answer"
-    return (error.strerror or str(error)).lower()

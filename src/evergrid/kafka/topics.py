@@ -40,6 +40,7 @@ from evergrid.model.source import Start, StartTime, TopicEnd
 Place = tuple[str, int]  # a topic and a partition
 
 _REQUEST_SECONDS = 20.0
+_LIMITS = {"operation_timeout": _REQUEST_SECONDS, "request_timeout": _REQUEST_SECONDS}
 _SETTLE_SECONDS = 20.0  # until every broker knows that a topic was created or deleted
 _POLL_SECONDS = 0.05
 _Answer = TypeVar("_Answer")
@@ -85,19 +86,9 @@ class NewTopicSpec(msgspec.Struct, frozen=True):
     config: Mapping[str, str] = {}
 
 
-def new_topic(spec: NewTopicSpec) -> NewTopic:
-    """The specification as the Python client takes it."""
-    return NewTopic(
-        spec.name,
-        num_partitions=spec.partitions,
-        replication_factor=spec.replication,
-        config=dict(spec.config),
-    )
-
-
 def describe(connection: Connection, names: Iterable[str]) -> dict[str, TopicInfo]:
     """The topics of `names` that exist."""
-    return _TopicAdmin(connection).describe(sorted(set(names)))
+    return _TopicAdmin(connection).describe(names)
 
 
 def partitions(connection: Connection) -> dict[str, int]:
@@ -115,19 +106,18 @@ def partitions(connection: Connection) -> dict[str, int]:
 def create(connection: Connection, topics: Iterable[NewTopicSpec]) -> None:
     """Make topics and return when they can be used; one that exists stays as it is."""
     wanted = {spec.name: spec for spec in topics}
-    if not wanted:
-        return
-    admin = _TopicAdmin(connection)
-    new = [new_topic(spec) for spec in wanted.values()]
-    answers = admin.client.create_topics(
-        new, operation_timeout=_REQUEST_SECONDS, request_timeout=_REQUEST_SECONDS
-    )
-    for name, answer in answers.items():
-        admin.result(answer, f"create topic {name}", accept=KafkaError.TOPIC_ALREADY_EXISTS)
-    admin.wait_until(
-        lambda: admin.describe(sorted(wanted)).keys() == wanted.keys(),
-        f"see the new topics {', '.join(sorted(wanted))}",
-    )
+    if wanted:
+        admin = _TopicAdmin(connection)
+        admin.create(wanted.values())
+        admin.wait_until(
+            lambda: admin.describe(wanted).keys() == wanted.keys(),
+            f"see the new topics {', '.join(sorted(wanted))}",
+        )
+
+
+def check_creatable(connection: Connection, topics: Iterable[NewTopicSpec]) -> None:
+    """LinkError unless these topics exist or could be created; nothing is created."""
+    _TopicAdmin(connection).create(topics, validate_only=True)
 
 
 def delete(connection: Connection, names: Iterable[str]) -> None:
@@ -136,9 +126,7 @@ def delete(connection: Connection, names: Iterable[str]) -> None:
     if not unwanted:
         return
     admin = _TopicAdmin(connection)
-    answers = admin.client.delete_topics(
-        unwanted, operation_timeout=_REQUEST_SECONDS, request_timeout=_REQUEST_SECONDS
-    )
+    answers = admin.client.delete_topics(unwanted, **_LIMITS)
     for name, answer in answers.items():
         admin.result(answer, f"delete topic {name}", accept=KafkaError.UNKNOWN_TOPIC_OR_PART)
     admin.wait_until(
@@ -154,15 +142,14 @@ def offsets(connection: Connection, topic: str, at: Start) -> dict[int, int]:
     time, so that a message which arrives between the two questions is not skipped.
     """
     admin = _TopicAdmin(connection)
-    (info,) = admin.existing([topic])
-    if at is TopicEnd.EARLIEST:
-        return admin.offsets(info, _EARLIEST)
-    ends = admin.offsets(info, _LATEST)
-    if not isinstance(at, StartTime):
-        return ends
-    # Kafka counts in milliseconds: rounding down would let in a message before the time.
-    found = admin.offsets(info, OffsetSpec.for_timestamp(math.ceil(at.time.timestamp() * 1000)))
-    return {part: ends[part] if offset == _NONE else offset for part, offset in found.items()}
+    infos = admin.existing([topic])
+    found = admin.offsets(infos, _EARLIEST if at is TopicEnd.EARLIEST else _LATEST)
+    if isinstance(at, StartTime):
+        # Kafka counts in milliseconds: rounding down would let in a message before the time.
+        time_ms = math.ceil(at.time.timestamp() * 1000)
+        later = admin.offsets(infos, OffsetSpec.for_timestamp(time_ms))
+        found |= {place: offset for place, offset in later.items() if offset != _NONE}
+    return {partition: offset for (_, partition), offset in found.items()}
 
 
 class TopicWatch:
@@ -175,38 +162,37 @@ class TopicWatch:
 
     def describe(self, names: Iterable[str]) -> dict[str, TopicInfo]:
         """The topics of `names` that exist."""
-        return self._ask(lambda admin: admin.describe(sorted(set(names))))
+        return self._ask(lambda admin: admin.describe(names))
 
     def edges(self, names: Iterable[str]) -> Edges:
         """Where these topics begin and end now."""
-        return self._ask(lambda admin: Edges(*admin.places(names, _EARLIEST, _LATEST)))
+
+        def question(admin: _TopicAdmin) -> Edges:
+            infos = admin.existing(names)
+            return Edges(admin.offsets(infos, _EARLIEST), admin.offsets(infos, _LATEST))
+
+        return self._ask(question)
 
     def ends(self, names: Iterable[str]) -> Mapping[Place, int]:
         """Where they end now."""
-        return self._ask(lambda admin: admin.places(names, _LATEST)[0])
+        return self._ask(lambda admin: admin.offsets(admin.existing(names), _LATEST))
 
     def _ask(self, question: Callable[[_TopicAdmin], _Answer]) -> _Answer:
-        fresh = self._renewal.renew(self._new)
-        admin, self._admin = fresh or self._admin, None
-        if admin is not None:
-            try:
-                return self._answered(admin, question)
-            except AccessError as error:
-                # The token may have expired meanwhile: a new client begins with a new token.
-                has_token = identity(self._connection).mechanism == "OAUTHBEARER"
-                if error.step is not Step.LOGIN or not has_token:
-                    raise
-        return self._answered(self._new(), question)
-
-    def _answered(self, admin: _TopicAdmin, question: Callable[[_TopicAdmin], _Answer]) -> _Answer:
-        """The answer. Only then is the client kept: after an error the next call has a new one."""
-        answer = question(admin)
+        fresh = self._renewal.renew(lambda: _TopicAdmin(self._connection))
+        kept, self._admin = fresh or self._admin, None
+        admin = kept or _TopicAdmin(self._connection)
+        try:
+            answer = question(admin)
+        except AccessError as error:
+            # The token may have expired meanwhile: a new client begins with a new token.
+            has_token = identity(self._connection).mechanism == "OAUTHBEARER"
+            if kept is None or error.step is not Step.LOGIN or not has_token:
+                raise
+            admin = _TopicAdmin(self._connection)
+            answer = question(admin)
         admin.clear_error()
-        self._admin = admin
+        self._admin = admin  # only now: after an error the next call has a new one
         return answer
-
-    def _new(self) -> _TopicAdmin:
-        return _TopicAdmin(self._connection)
 
 
 class _Moving(LinkError):
@@ -254,11 +240,20 @@ class _TopicAdmin:
                 raise self.link_error(doing, KafkaError(clients.TIMED_OUT))
             time.sleep(_POLL_SECONDS)
 
-    def describe(self, names: Sequence[str]) -> dict[str, TopicInfo]:
-        if not names:
+    def create(self, topics: Iterable[NewTopicSpec], validate_only: bool = False) -> None:
+        new = [
+            NewTopic(spec.name, spec.partitions, spec.replication, config=dict(spec.config))
+            for spec in topics
+        ]
+        answers = self.client.create_topics(new, validate_only=validate_only, **_LIMITS)
+        for name, answer in answers.items():
+            self.result(answer, f"create topic {name}", accept=KafkaError.TOPIC_ALREADY_EXISTS)
+
+    def describe(self, names: Iterable[str]) -> dict[str, TopicInfo]:
+        if not (asked := sorted(set(names))):
             return {}
         answers: Mapping[str, Future[TopicDescription]] = self.client.describe_topics(
-            TopicCollection(list(names)), request_timeout=_REQUEST_SECONDS
+            TopicCollection(asked), request_timeout=_REQUEST_SECONDS
         )
         found = {}
         for name, answer in answers.items():
@@ -269,54 +264,49 @@ class _TopicAdmin:
                 found[name] = TopicInfo(name, str(described.topic_id), len(described.partitions))
         return found
 
-    def existing(self, names: Sequence[str]) -> list[TopicInfo]:
-        """These topics, in their order; MissingTopic when one is not there."""
-        found = self.describe(names)
-        for name in names:
+    def existing(self, names: Iterable[str]) -> list[TopicInfo]:
+        """These topics, sorted; MissingTopic when one is not there."""
+        wanted = sorted(set(names))
+        found = self.describe(wanted)
+        for name in wanted:
             if name not in found:
                 raise MissingTopic(
                     f"topic {name} does not exist",
                     where=where(self._connection),
                     remedy="Create the topic, or correct its name.",
                 )
-        return [found[name] for name in names]
+        return [found[name] for name in wanted]
 
-    def places(self, names: Iterable[str], *specs: OffsetSpec) -> list[dict[Place, int]]:
-        """For each of `specs`, the offset there of every partition of these topics."""
-        infos = self.existing(sorted(set(names)))
-        return [
-            {
-                (info.name, partition): offset
-                for info in infos
-                for partition, offset in self.offsets(info, spec).items()
-            }
-            for spec in specs
-        ]
+    def offsets(self, topics: Sequence[TopicInfo], spec: OffsetSpec) -> dict[Place, int]:
+        """The offset of every partition of these topics.
 
-    def offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
-        """Asks again while partitions get their leaders, as just after a topic was made."""
+        Asks again while partitions get their leaders, as just after a topic was made.
+        """
         deadline = time.monotonic() + _SETTLE_SECONDS
         while True:
             try:
-                return self._offsets(topic, spec)
+                return self._offsets(topics, spec)
             except _Moving:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(_POLL_SECONDS)
-                self.existing([topic.name])  # a deleted topic gives the same error
+                self.existing(topic.name for topic in topics)  # a deleted one gives the same error
 
-    def _offsets(self, topic: TopicInfo, spec: OffsetSpec) -> dict[int, int]:
+    def _offsets(self, topics: Sequence[TopicInfo], spec: OffsetSpec) -> dict[Place, int]:
         own = {**self._connection.properties, **self._connection.python}  # the same word in both
         committed = own.get("isolation.level") == "read_committed"
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+        places = [(topic.name, part) for topic in topics for part in range(topic.partitions)]
+        if not places:
+            return {}
         answers: Mapping[TopicPartition, Future[ListOffsetsResultInfo]] = self.client.list_offsets(
-            {TopicPartition(topic.name, part): spec for part in range(topic.partitions)},
+            {TopicPartition(*place): spec for place in places},
             isolation_level=level,
             request_timeout=_REQUEST_SECONDS,
         )
         found = {}
-        for part, answer in answers.items():
-            result = self.result(answer, f"ask for offsets of topic {topic.name}[{part.partition}]")
+        for at, answer in answers.items():
+            result = self.result(answer, f"ask for offsets of topic {at.topic}[{at.partition}]")
             assert result is not None
-            found[part.partition] = result.offset
+            found[at.topic, at.partition] = result.offset
         return found

@@ -119,33 +119,29 @@ def start(
             )
         finally:
             os.close(writer)
-        said = report.read().decode().split(" ", 1)
-    if said[0].isdigit():
-        return ChildProcess(supervisor, int(said[0]))
+        said = report.read().decode()
+    if said.isdigit():
+        return ChildProcess(supervisor, int(said))
     supervisor.communicate()
-    raise _not_started(said, command)
-
-
-def _not_started(said: list[str], command: Sequence[str | Path]) -> OSError:
-    number, _, text = (said[1] if len(said) == 2 else "0 the supervisor did not start").partition(
-        " "
-    )
-    return OSError(int(number), text, str(command[0]))
+    number, _, text = (said or "0 the supervisor did not start").partition(" ")
+    raise OSError(int(number), text, str(command[0]))
 
 
 def _signal_group(group: int, number: int) -> bool:
     """Send a signal to a group; False when nobody is left in it."""
     try:
         os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # macOS says this of a group that has only zombies left
+    except (ProcessLookupError, PermissionError):  # macOS: only zombies are left in it
         return False
     return True
 
 
 def _main(arguments: Sequence[str]) -> int:
-    options, command = _split(arguments)
+    if "--" not in arguments or arguments[-1] == "--":
+        raise SystemExit("usage: child_process [--grace=SECONDS] -- command …")
+    at = arguments.index("--")
+    options = dict(option.removeprefix("--").split("=", 1) for option in arguments[:at])
+    command = arguments[at + 1 :]
     grace = float(options.get("grace", GRACE_SECONDS))
     wake_reader, wake_writer = os.pipe()
     os.set_blocking(wake_writer, False)
@@ -157,19 +153,10 @@ def _main(arguments: Sequence[str]) -> int:
     try:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     except OSError as error:
-        _tell(report, f"error {error.errno or 0} {error.strerror}")
+        _tell(report, f"{error.errno or 0} {error.strerror}")
         return 127
     _tell(report, f"{child.pid}")
-    grace = _watch(child, wake_reader, grace)
-    return _end(child, grace)
-
-
-def _split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    if "--" not in arguments or arguments[-1] == "--":
-        raise SystemExit("usage: child_process [--grace=SECONDS] -- command …")
-    at = arguments.index("--")
-    options = dict(option.removeprefix("--").split("=", 1) for option in arguments[:at])
-    return options, list(arguments[at + 1 :])
+    return _end(child, _watch(child, wake_reader, grace))
 
 
 def _tell(report: int | None, text: str) -> None:

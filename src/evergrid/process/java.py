@@ -21,6 +21,7 @@ OLDEST = 17  # Spark 4 and Kafka 4 brokers are compiled for it
 _START_SECONDS = 30.0  # a first start from a cold, slow disk; far more means it hangs
 
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
+_SINCE_DEBIAN_13 = re.compile(r"1[3-9]|[2-9]\d")
 _HOME = re.compile(r"^\s*java\.home = (.+?)\s*$", re.MULTILINE)
 
 
@@ -51,7 +52,7 @@ def install_command(system: str, release: Mapping[str, str]) -> str:
     if system == "darwin":
         return 'brew install openjdk@17 && export JAVA_HOME="$(brew --prefix openjdk@17)"'
     family = {release.get("ID", ""), *release.get("ID_LIKE", "").split()}
-    if release.get("ID") == "debian" and _number(release.get("VERSION_ID", "")) >= 13:
+    if release.get("ID") == "debian" and _SINCE_DEBIAN_13.match(release.get("VERSION_ID", "")):
         return "sudo apt-get install openjdk-21-jre-headless"
     if family & {"debian", "ubuntu"}:
         return "sudo apt-get install openjdk-17-jre-headless"
@@ -60,28 +61,19 @@ def install_command(system: str, release: Mapping[str, str]) -> str:
     return "install a Java 17 or newer runtime and set JAVA_HOME to it"
 
 
-def _number(text: str) -> int:
-    leading = re.match(r"\d+", text)
-    return int(leading[0]) if leading else 0
-
-
 def _find() -> Path:
     home = os.environ.get("JAVA_HOME", "")
     if home:
         command = Path(home) / "bin" / "java"
         if not command.is_file():
-            raise ConfigError(
+            raise _unusable(
                 f"JAVA_HOME is {home}, but there is no {command}",
-                remedy="Set JAVA_HOME to the folder of a Java 17 or newer, or unset it. "
-                + _install_sentence(),
+                "Set JAVA_HOME to the folder of a Java 17 or newer, or unset it. ",
             )
         return command
     found = shutil.which("java")
     if found is None:
-        raise ConfigError(
-            "Java was not found: JAVA_HOME is not set and there is no java on PATH",
-            remedy=_install_sentence(),
-        )
+        raise _unusable("Java was not found: JAVA_HOME is not set and there is no java on PATH")
     return Path(found)
 
 
@@ -97,28 +89,23 @@ def _checked_home(command: Path) -> Path:
             timeout=_START_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise _not_startable(command, str(error)) from None
+        raise _unusable(f"{command} does not start ({error})") from None
     # Different Javas print to different streams.
     text = done.stdout + done.stderr
     version = major_version(text)
     home = _HOME.search(text)
     if done.returncode != 0 or version is None or home is None:
-        raise _not_startable(command, text.strip().partition("\n")[0])
+        reason = text.strip().partition("\n")[0]
+        raise _unusable(f"{command} does not start ({reason})")
     if version < OLDEST:
-        raise ConfigError(
-            f"{command} is Java {version}, and Evergrid needs Java {OLDEST} or newer",
-            remedy=_install_sentence(),
-        )
+        raise _unusable(f"{command} is Java {version}, and Evergrid needs Java {OLDEST} or newer")
     return Path(home[1])
 
 
-def _not_startable(command: Path, reason: str) -> ConfigError:
-    return ConfigError(f"{command} does not start ({reason})", remedy=_install_sentence())
-
-
-def _install_sentence() -> str:
+def _unusable(what: str, remedy: str = "") -> ConfigError:
     try:
         release = platform.freedesktop_os_release()
     except OSError:  # macOS, or a Linux without the file
         release = {}
-    return f"To install Java: {install_command(sys.platform, release)}"
+    install = install_command(sys.platform, release)
+    return ConfigError(what, remedy=f"{remedy}To install Java: {install}")

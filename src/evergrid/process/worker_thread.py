@@ -21,7 +21,6 @@ class WorkerThread:
 
     def __init__(self, name: str, work: Callable[[], None]) -> None:
         self.stopped = threading.Event()
-        self._name = name
         self._work = work
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -35,8 +34,7 @@ class WorkerThread:
         while not self.stopped.is_set():
             try:
                 self._work()
-            except EvergridError:
-                self.stopped.wait(_RETRY_SECONDS)
-            except Exception:
-                _LOG.exception("thread %s failed and starts again", self._name)
+            except Exception as error:
+                if not isinstance(error, EvergridError):
+                    _LOG.exception("thread %s failed and starts again", self._thread.name)
                 self.stopped.wait(_RETRY_SECONDS)
