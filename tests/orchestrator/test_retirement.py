@@ -208,7 +208,7 @@ def test_a_row_follows_its_record_though_a_write_failed(
     for writer in (TableWriter, ManifestWriter):
         retiring = bench.restart()
         with monkeypatch.context() as away:
-            away.setattr(writer, "put" if writer is TableWriter else "generation", no_answer)
+            away.setattr(writer, "put" if writer is TableWriter else "write", no_answer)
             with pytest.raises(LinkError):
                 retiring.turn(None)
         assert bench.registry.manifest.generations[number].state is State.CURRENT

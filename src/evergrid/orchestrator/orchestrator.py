@@ -22,7 +22,7 @@ import msgspec
 
 from evergrid.broker.jars import Jars
 from evergrid.changelog.join_reports import ReportReader
-from evergrid.changelog.manifest import TablesBehind
+from evergrid.changelog.manifest import SystemTableTopics, TablesBehind
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
@@ -73,7 +73,7 @@ class Orchestrator:
         system = generations.make_system_topics(settings)
         records = RecordWriter(connection)
         writer = ManifestWriter(records, prefix)
-        writer.system(system)
+        writer.write(SystemTableTopics(system))
         # A writer of its own: when the broker is away, both wait, and neither for the other.
         self._heartbeat = Heartbeat(ManifestWriter(RecordWriter(connection), prefix), self._behind)
         tables = settings.system_tables
