@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import msgspec
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.internal_topics import manifest_topic
@@ -54,13 +54,11 @@ class RecordWriter:
     def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
         """The first error of these records; None if all were acknowledged."""
         errors: list[KafkaError | None] = []
-
-        def delivered(error: KafkaError | None, _message: Message) -> None:
-            errors.append(error)
-
         try:
             for key, value in records:
-                producer.produce(topic, value, key, on_delivery=delivered)
+                producer.produce(
+                    topic, value, key, on_delivery=lambda error, _: errors.append(error)
+                )
             producer.flush(_WRITE_SECONDS)
         except KafkaException as error:
             return cast("KafkaError", error.args[0])
