@@ -67,7 +67,8 @@ def test_ten_times_what_retention_keeps_leaves_no_more_state(
         ticks = tick_stream(spark, connection, names["ticks"], "state")
         changes = joining.changes(messages, ticks, names["out"], names["ticks"])
         sink = ChangelogSink(connection, MEGABYTE)
-        query = sink.catch_up(changes, f"state-{kind.value}-{number}", tmp_path / "checkpoint")
+        name = f"state-{kind.value}-{number}"
+        query = sink.start(changes, name, tmp_path / "checkpoint", None)
         assert query.awaitTermination(300)
         sizes.append(entries(spark, tmp_path / "checkpoint"))
     print(f"{kind.value}: {sizes} entries after each {2 * MESSAGES} messages")
