@@ -26,7 +26,7 @@ def test_a_start_without_the_control_topic_forgets_nothing(broker: EmbeddedBroke
         },
     )
     before = RequestedChanges("its id", {0: 3}, {"users": "users_v2"})
-    make_registry(settings).remember(before)
+    make_registry(settings).tell(before)
     registry = make_registry(settings)
     assert registry.manifest.asked == before
     control_raw = generations.make_system_topics(settings)[settings.system_tables.control_raw]

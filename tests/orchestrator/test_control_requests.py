@@ -45,10 +45,9 @@ class Bench:
         self.look()
 
     def look(self) -> None:
-        for row_id, row in self.requests.rows().items():
+        for row_id, row in self.requests.rows.items():
             self.verdicts[row_id] = (str(row["verdict"]), str(row["reason"] or ""))
-            self.requests.written(row_id, row)
-        assert self.requests.rows() == {}
+        self.requests.rows.clear()
 
     @property
     def wanted(self) -> tuple[str, str, str]:
@@ -146,7 +145,7 @@ def test_what_is_read_twice_is_judged_once(settings: Settings) -> None:
     requests.take([message], "id")
     requests.preparing(2)
     requests.take([message, ControlMessage(0, 1, 0, b"garbage", "")], "id")
-    verdicts = {row_id: row["verdict"] for row_id, row in requests.rows().items()}
+    verdicts = {row_id: row["verdict"] for row_id, row in requests.rows.items()}
     assert verdicts == {"0:0": "preparing", "0:1": "invalid"}
 
 

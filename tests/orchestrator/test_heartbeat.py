@@ -11,7 +11,7 @@ import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.internal_topics import manifest_spec
-from evergrid.changelog.manifest import TablesBehind
+from evergrid.changelog.manifest import HeartbeatRecord, ManifestRecord, TablesBehind
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter
 from evergrid.config import load
@@ -67,8 +67,9 @@ class Beats(ManifestWriter):
     def __init__(self) -> None:
         self.told: list[TablesBehind] = []
 
-    def write_heartbeat(self, at: int, behind: TablesBehind) -> None:
-        self.told.append(behind)
+    def write(self, record: ManifestRecord) -> None:
+        assert isinstance(record, HeartbeatRecord)
+        self.told.append(record.behind)
 
 
 def test_a_table_that_becomes_old_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 import pytest
 from pyspark.sql import SparkSession
 
-from evergrid.changelog.join_reports import JoinProgress, PartitionReport, Report, ReportReader
+from evergrid.changelog.join_reports import PartitionReport, Report, ReportReader
 from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.kafka.topics import Edges
@@ -24,6 +24,7 @@ from evergrid.pipeline.streaming_query import Phase, Query
 
 USERS, ACCOUNTS = ("users", 0), ("accounts", 0)
 JOIN = QueryId(1, "join-final")
+TABLES = {"raw-users": "users_ui", "raw-accounts": "accounts_ui", "join-final": "final_ui"}
 
 
 class FakeQuery:
@@ -34,6 +35,7 @@ class FakeQuery:
 
     def __init__(self, plan: Plan, query: QueryId, _watch: object) -> None:
         self.id = query
+        self.table = TABLES[query.name]
         self.topics = ("users", "accounts") if query.is_join else ("users",)
         self.phase = Phase.STOPPED
         self.written = Positions()
@@ -78,7 +80,7 @@ class Reports(ReportReader):
 
     def add(self, run: str, reducer: int, *seen: PartitionReport) -> None:
         report = Report(str(JOIN), run, 0, reducer, seen)
-        self._progress.setdefault(report.query, JoinProgress()).add(report, time.monotonic())
+        self._progress[report.query].add(report, time.monotonic())
 
 
 @pytest.fixture

@@ -208,7 +208,7 @@ def test_a_row_follows_its_record_though_a_write_failed(
     for writer in (TableWriter, ManifestWriter):
         retiring = bench.restart()
         with monkeypatch.context() as away:
-            away.setattr(writer, "put" if writer is TableWriter else "generation", no_answer)
+            away.setattr(writer, "put" if writer is TableWriter else "write", no_answer)
             with pytest.raises(LinkError):
                 retiring.turn(None)
         assert bench.registry.manifest.generations[number].state is State.CURRENT
@@ -237,7 +237,8 @@ def test_a_failed_one_goes_when_gateways_have_heard_of_it(
     current = bench.make(State.CURRENT, current=True)
     number = bench.make(State.PREPARING)
     retiring = bench.restart()
-    retiring.fail(bench.registry.manifest.generations[number], "no right to read users")
+    one = bench.registry.manifest.generations[number]
+    retiring.end(one, State.FAILED, "no right to read users")
     retiring.turn(None)
     assert bench.on_the_broker == {current, number}
     time.sleep(ANNOUNCED_SECONDS)
@@ -275,19 +276,16 @@ def test_a_shared_raw_table_goes_with_the_last_one(broker: EmbeddedBroker, tmp_p
     assert bench.on_the_broker == bench.on_disk == {*bench.states} == {current}
 
 
-@pytest.mark.parametrize("end", ["fail", "discard"])
+@pytest.mark.parametrize("state", [State.FAILED, State.GONE])
 def test_what_failed_leaves_the_table_that_it_shared(
-    broker: EmbeddedBroker, tmp_path: Path, end: str
+    broker: EmbeddedBroker, tmp_path: Path, state: State
 ) -> None:
     bench = Bench(broker, tmp_path)
     current = bench.make(State.CURRENT, current=True)
     number = bench.make(State.PREPARING, raw=current)
     retiring = bench.restart()
     one = bench.registry.manifest.generations[number]
-    if end == "fail":
-        retiring.fail(one, "no right to read accounts")
-    else:
-        retiring.discard(one)
+    retiring.end(one, state, "no right to read accounts")
     time.sleep(ANNOUNCED_SECONDS)
     retiring.turn(None)
     assert bench.tables_on_the_broker == {(current, "users_ui"), (current, "final_ui")}

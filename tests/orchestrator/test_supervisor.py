@@ -24,7 +24,6 @@ from evergrid.pipeline.plan import Plan
 without_spark = test_query_pool.without_spark
 
 MICROSECONDS = 1_000_000
-TABLES = {"raw-users": "users_ui", "raw-accounts": "accounts_ui", "join-final": "final_ui"}
 
 
 class Clock:
@@ -43,9 +42,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(supervisor, "now", made.now)
     monkeypatch.setattr(supervisor, "_FRESH_SECONDS", 0.0)
-    monkeypatch.setattr(
-        FakeQuery, "table", property(lambda one: TABLES[one.id.name]), raising=False
-    )
     return made
 
 

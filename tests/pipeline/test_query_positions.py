@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evergrid.pipeline.consumer_positions import by_bean_name
 from evergrid.pipeline.query_positions import Freshness, Places, Positions
+from evergrid.pipeline.streaming_query import by_bean_name
 
 USERS = ("users", 0)
 MORE_USERS = ("users", 1)

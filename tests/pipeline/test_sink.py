@@ -57,10 +57,7 @@ def written(properties: dict[str, str], *, live: bool) -> Writing:
     changes = Writing()
     sink = ChangelogSink(Connection("internal", "b:1", properties), 1024)
     rows = cast(DataFrame, changes)
-    if live:
-        sink.live(rows, "g1.join-final", Path("/here"), 300)
-    else:
-        sink.catch_up(rows, "g1.join-final", Path("/here"))
+    sink.start(rows, "g1.join-final", Path("/here"), 300 if live else None)
     return changes
 
 
@@ -103,6 +100,6 @@ def test_the_largest_change_fits_into_a_request_and_the_buffer() -> None:
     for largest, buffer in ((1024, "33554432"), (1 << 25, str(1 << 27))):
         changes = Writing()
         sink = ChangelogSink(Connection("internal", "b:1", {}), largest)
-        sink.catch_up(cast(DataFrame, changes), "q", Path("/here"))
+        sink.start(cast(DataFrame, changes), "q", Path("/here"), None)
         assert changes.given["kafka.max.request.size"] == str(largest)
         assert changes.given["kafka.buffer.memory"] == buffer

@@ -109,7 +109,7 @@ class Rounds:
         changes = self._joining.changes(messages, ticks, names["out"], names["ticks"])
         sink = ChangelogSink(self._connection, MEGABYTE)
         name = f"{names['out']}-{self._number}"
-        assert sink.catch_up(changes, name, self._checkpoint).awaitTermination(300)
+        assert sink.start(changes, name, self._checkpoint, None).awaitTermination(300)
         return entries(self._spark, self._checkpoint)
 
     def changes(self) -> int:

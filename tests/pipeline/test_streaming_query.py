@@ -62,7 +62,7 @@ def test_micro_batches_go_on_while_they_help(
         return Ended()
 
     plan = SimpleNamespace(
-        spark=None, settings=None, start=start, sides_of=lambda _: (TOPIC,), table_of=lambda _: ""
+        spark=None, settings=None, start=start, topics_of=lambda _: (TOPIC,), table_of=lambda _: ""
     )
     monkeypatch.setattr(query, "is_local", lambda _: False)
     monkeypatch.setattr(query, "positions", lambda *_: {TOPIC: {0: topic.committed}})

@@ -150,7 +150,7 @@ def made_by_an_earlier_version(world: Installation) -> None:
     current = world.manifest().current_generation
     assert current is not None
     before = msgspec.structs.replace(current, engine=ENGINE - 1)
-    ManifestWriter(RecordWriter(world.connection), world.prefix).generation(before)
+    ManifestWriter(RecordWriter(world.connection), world.prefix).write(before)
 
 
 def vanished(world: Installation, sends: list[Send], topic: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import msgspec
@@ -45,14 +46,9 @@ class RowReader:
         try:
             return self._parsed(values), []
         except pa.ArrowInvalid:
-            return self._without_invalid(values)
-
-    def _without_invalid(self, values: Sequence[bytes]) -> tuple[pa.RecordBatch, list[int]]:
-        """Parses the values one by one to find the invalid ones."""
-        bad = [i for i, value in enumerate(values) if not self._is_valid(value)]
-        skip = set(bad)
-        good = [value for i, value in enumerate(values) if i not in skip]
-        return self._parsed(good), bad
+            valid = [self._is_valid(value) for value in values]
+            bad = [index for index, good in enumerate(valid) if not good]
+            return self._parsed(list(itertools.compress(values, valid))), bad
 
     def _is_valid(self, value: bytes) -> bool:
         try:
@@ -66,7 +62,8 @@ class RowReader:
         lines = b"\n".join(values) or b"{}"
         # Count the line ends between a closing and an opening brace, so that one value cannot
         # count as two, nor two as one.
-        if lines.count(b"}\n{") != max(len(values), 1) - 1 or not _is_braced(lines):
+        is_braced = lines.startswith(b"{") and lines.endswith(b"}")
+        if lines.count(b"}\n{") != max(len(values), 1) - 1 or not is_braced:
             raise pa.ArrowInvalid("a value is not one JSON object")
         options = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
         reader = pyarrow.json.open_json(pa.BufferReader(lines), options, self._parsing)
@@ -88,13 +85,6 @@ class RowReader:
             if batch.column(name).null_count:
                 raise pa.ArrowInvalid(f"a row without {name}")
         for column in batch.columns:
-            if pa.types.is_floating(column.type) and _any_infinite(column):
+            is_float = pa.types.is_floating(column.type)
+            if is_float and pc.any(pc.invert(pc.is_finite(column))).as_py():
                 raise pa.ArrowInvalid("a number that is not finite")
-
-
-def _is_braced(lines: bytes) -> bool:
-    return lines.startswith(b"{") and lines.endswith(b"}")
-
-
-def _any_infinite(numbers: pa.Array) -> bool:
-    return bool(pc.any(pc.invert(pc.is_finite(numbers))).as_py())

@@ -1,7 +1,4 @@
-"""Decodes the changes of a changelog, row by row.
-
-The Spark side that encodes them is `evergrid.pipeline.changes`.
-"""
+"""Decodes the changes of a changelog, row by row; the engine's Java encodes them."""
 
 from __future__ import annotations
 

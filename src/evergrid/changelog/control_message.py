@@ -20,51 +20,25 @@ BY_HEADER = "evergrid.by"  # who sent it, as far as the sender says
 def read_request(value: bytes | None, settings: Settings) -> Request:
     """The request in a message; DataError with the reason if it is invalid."""
     fields = _fields(value)
-    topics, types = topic_fields(settings), type_fields(settings)
+    topics = {word: source for source, word in topic_words(settings.sources).items()}
+    short = {word: join for join, word in type_words(settings.joins).items()}
+    types = short | {f"{join}JoinType": join for join in settings.joins}
     unknown = [name for name in fields if name not in topics and name not in types]
     if unknown:
         known = ", ".join((*topics, *types))
         raise DataError(f"there is no {unknown[0][:_MAX_SHOWN]!r} to set; it can be one of {known}")
-    both = [name for name in type_words(settings.joins).values() if fields.get(name) is not None]
-    for name in both:
-        long = f"{types[name]}JoinType"
-        if long != name and fields.get(long) is not None:
+    given = {name: value for name, value in fields.items() if value is not None}
+    for name, join in short.items():
+        long = f"{join}JoinType"
+        if long != name and {name, long} <= given.keys():
             raise DataError(f"{name} and {long} name the type of the same join")
     request = Request(
-        topics={
-            source: _topic(settings, name, fields[name])
-            for name, source in topics.items()
-            if fields.get(name) is not None
-        },
-        types={
-            join: _type(name, fields[name])
-            for name, join in types.items()
-            if fields.get(name) is not None
-        },
+        {topics[name]: _topic(settings, name, given[name]) for name in topics if name in given},
+        {types[name]: _type(name, given[name]) for name in types if name in given},
     )
-    if request == Request():
+    if not given:
         raise DataError(f"it asks for nothing; name one of {', '.join((*topics, *types))}")
     return request
-
-
-def write_request(request: Request, settings: Settings) -> bytes:
-    """The message for a request."""
-    words = topic_words(settings.sources)
-    fields = {words[source]: topic for source, topic in request.topics.items()}
-    kinds = type_words(settings.joins)
-    fields |= {kinds[join]: kind.value for join, kind in request.types.items()}
-    return json.dumps(fields).encode()
-
-
-def topic_fields(settings: Settings) -> dict[str, str]:
-    """Field → the source whose topic it names."""
-    return {word: source for source, word in topic_words(settings.sources).items()}
-
-
-def type_fields(settings: Settings) -> dict[str, str]:
-    """Field → the join whose type it names; a single join has a short field too."""
-    long = {f"{join}JoinType": join for join in settings.joins}
-    return {word: join for join, word in type_words(settings.joins).items()} | long
 
 
 def why_not_allowed(settings: Settings, topic: str) -> str:

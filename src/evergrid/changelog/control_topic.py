@@ -62,7 +62,7 @@ class ControlTopic:
 
 
 def running_settings(settings: Settings, manifest: Manifest) -> Settings:
-    """`settings` with the sources and joins of the running pipeline, if those have other names.
+    """`settings` with the sources and joins of the running pipeline.
 
     Topics that the pipeline lists are allowed in addition to those that match the patterns here.
     The pipeline checks each message again, with its own patterns.
@@ -72,10 +72,6 @@ def running_settings(settings: Settings, manifest: Manifest) -> Settings:
         return settings
     allow = (*settings.control.allow, *manifest.choices.topics)
     control = msgspec.structs.replace(settings.control, allow=allow)
-    settings = msgspec.structs.replace(settings, control=control)
-    if (current.sources.keys(), current.joins.keys()) == (
-        settings.sources.keys(),
-        settings.joins.keys(),
-    ):
-        return settings
-    return msgspec.structs.replace(settings, sources=current.sources, joins=current.joins)
+    return msgspec.structs.replace(
+        settings, control=control, sources=current.sources, joins=current.joins
+    )

@@ -172,7 +172,7 @@ class Feed:
         return arrivals, news
 
     def _act_on(self, news: list[Record]) -> None:
-        one_can_go = self._has_become_complete() and self._follows_too_much()
+        one_can_go = self._has_become_complete() and self._followed.keys() - self._wanted().keys()
         before, self._manifest = self._manifest, fold(self._manifest, [news])
         if one_can_go or not self._manifest.same_tables(before):
             self._move()
@@ -189,9 +189,6 @@ class Feed:
                 return False
         self._complete = current.number
         return True
-
-    def _follows_too_much(self) -> bool:
-        return bool(self._followed.keys() - self._wanted().keys())
 
     def _take_ends(self) -> None:
         """Advance to the end of partitions whose last messages were compacted away."""
@@ -236,9 +233,7 @@ class Feed:
         names = (self._manifest_topic, *self._followed)
         self._next = {topic: self._next[topic] for topic in names}
         self._goals = {f.key: self._goals[f.key] for f in self._followed.values()}
-        self._replace(TopicReader(self._connection, self._next))
-
-    def _replace(self, reader: TopicReader | None) -> None:
+        reader = TopicReader(self._connection, self._next)
         self.close()
         self._reader = reader
 
@@ -263,16 +258,18 @@ class Feed:
         self._down, self._failed_probes = "", 0
         if reached.cluster_id != self._cluster or self._manifest_topic not in reached.topics:
             self.close()  # opened again by the next read
-        elif not self._followed.keys() <= reached.topics or self._is_waiting(reached.topics):
-            # The consumer may not report a topic that was deleted.
+            return
+        coming = self._wanted().keys() - self._followed.keys()
+        # The consumer may not report a topic that was deleted.
+        if not self._followed.keys() <= reached.topics or coming & reached.topics:
             self._move()
 
     def _renew(self) -> None:
         """Use rotated secrets; no record is read twice or lost."""
         renewed = self._renewal.renew(self._clients)
         if renewed is not None:
-            self._probe, reader = renewed
-            self._replace(reader)
+            self.close()
+            self._probe, self._reader = renewed
 
     def _clients(self) -> tuple[ClusterProbe, TopicReader | None]:
         """New clients; the reader, if there is one, continues at its position."""
@@ -280,10 +277,6 @@ class Feed:
         if self._reader is None:
             return probe, None
         return probe, TopicReader(self._connection, self._next)
-
-    def _is_waiting(self, there: frozenset[str]) -> bool:
-        """Whether a changelog that was missing exists now."""
-        return bool((self._wanted().keys() - self._followed.keys()) & there)
 
     def _wanted(self) -> dict[str, tuple[TableTopic, int]]:
         """The changelogs to read, by topic, with their generation, 0 for tables without one.

@@ -13,9 +13,8 @@ from evergrid.model.table import Retention
 _LARGEST_CHANGE_PER_MESSAGE_BYTE = 14
 _SMALLEST_LIMIT = 1_048_576
 _SIGNAL_MS = 600_000
-_MANIFEST_SEGMENT_MS = (
-    600_000  # only closed segments are compacted, and every heartbeat is a record
-)
+# Only closed segments are compacted, and every heartbeat is a record.
+_MANIFEST_SEGMENT_MS = 600_000
 
 
 def manifest_topic(prefix: str) -> str:
@@ -54,39 +53,25 @@ def largest_change(limits: Limits) -> int:
 
 def manifest_spec(topics: InternalTopics) -> NewTopicSpec:
     """One partition keeps the records in order; compaction keeps the topic small."""
-    return NewTopicSpec(
-        manifest_topic(topics.prefix),
-        partitions=1,
-        replication=topics.replication,
-        config={
-            "cleanup.policy": "compact",
-            "retention.ms": "-1",
-            "segment.ms": str(_MANIFEST_SEGMENT_MS),
-        },
-    )
+    segment = str(_MANIFEST_SEGMENT_MS)
+    config = {"cleanup.policy": "compact", "retention.ms": "-1", "segment.ms": segment}
+    return NewTopicSpec(manifest_topic(topics.prefix), 1, topics.replication, config)
 
 
 def signal_specs(topics: InternalTopics) -> list[NewTopicSpec]:
     """Ticks and reports, which are kept for minutes."""
-    config = {
-        "cleanup.policy": "delete",
-        "retention.ms": str(_SIGNAL_MS),
-        "segment.ms": str(_SIGNAL_MS),
-    }
+    kept = str(_SIGNAL_MS)
+    config = {"cleanup.policy": "delete", "retention.ms": kept, "segment.ms": kept}
     return [
-        NewTopicSpec(name, partitions=1, replication=topics.replication, config=config)
+        NewTopicSpec(name, 1, topics.replication, config)
         for name in (ticks_topic(topics.prefix), reports_topic(topics.prefix))
     ]
 
 
 def control_spec(topic: str, topics: InternalTopics) -> NewTopicSpec:
     """One partition keeps control messages in order; they are kept for ever."""
-    return NewTopicSpec(
-        topic,
-        partitions=1,
-        replication=topics.replication,
-        config={"cleanup.policy": "delete", "retention.ms": "-1"},
-    )
+    config = {"cleanup.policy": "delete", "retention.ms": "-1"}
+    return NewTopicSpec(topic, 1, topics.replication, config)
 
 
 def changelog_spec(
@@ -101,6 +86,4 @@ def changelog_spec(
     if retention.age_seconds is not None:
         config["cleanup.policy"] = "compact,delete"
         config["retention.ms"] = str(retention.age_seconds * 1000)
-    return NewTopicSpec(
-        name, partitions=topics.partitions, replication=topics.replication, config=config
-    )
+    return NewTopicSpec(name, topics.partitions, topics.replication, config)

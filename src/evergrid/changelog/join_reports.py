@@ -8,9 +8,9 @@ to that one. Everything up to a message has been joined when each reducer has jo
 from __future__ import annotations
 
 import contextlib
-import logging
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Mapping
 
 import msgspec
@@ -23,8 +23,6 @@ from evergrid.model.source import TopicEnd
 from evergrid.process.worker_thread import WorkerThread
 
 _READ_SECONDS = 0.1
-_RETRY_SECONDS = 1.0
-_LOG = logging.getLogger("evergrid.changelog")
 
 SidePlace = tuple[int, int]  # 0 for the left source or 1 for the right one, and a partition
 
@@ -59,44 +57,38 @@ class JoinProgress:
     """The reports of one join, combined."""
 
     def __init__(self) -> None:
-        self._batch = ("", -1)
+        self.batch = ("", -1)  # the run and the batch of the newest reports
         self._over: set[str] = set()
         self._seen: dict[int, dict[SidePlace, PartitionReport]] = {}
         self._at: dict[int, float] = {}
 
     def add(self, report: Report, at: float) -> None:
         """`at` is its time of arrival, by a monotonic clock."""
-        run, batch = self._batch
+        run, batch = self.batch
         if report.run in self._over or (report.run == run and report.batch < batch):
             return  # of an earlier run or batch
-        if (report.run, report.batch) != self._batch:
-            if report.run != run:
-                self._over.add(run)
-            self._batch = (report.run, report.batch)
-            self._seen.clear()
-            self._at.clear()
+        if report.run != run:
+            self._over.add(run)
+        if (report.run, report.batch) != self.batch:
+            self._begin(report.run, report.batch)
         self._seen[report.reducer] = {(one.side, one.partition): one for one in report.seen}
         self._at[report.reducer] = at
 
     def end_run(self) -> None:
         """The join was stopped or failed; its reports do not hold for its next run."""
-        self._over.add(self._batch[0])
-        self._batch = ("", -1)
+        self._over.add(self.batch[0])
+        self._begin("", -1)
+
+    def _begin(self, run: str, batch: int) -> None:
+        self.batch = (run, batch)
         self._seen.clear()
         self._at.clear()
-
-    @property
-    def batch(self) -> tuple[str, int]:
-        """The run and the batch of the newest reports."""
-        return self._batch
 
     def joined(self) -> dict[SidePlace, int]:
         """The offset of each source partition up to which everything was joined, as far as the
         running batch has reported."""
-        places = {place for seen in self._seen.values() for place in seen}
         found = {}
-        for place in places:
-            known = [seen[place] for seen in self._seen.values() if place in seen]
+        for place, known in self._by_place().items():
             whole = [one.offset + 1 for one in known if self._is_whole(place, one)]
             if whole:
                 found[place] = max(whole)
@@ -104,68 +96,61 @@ class JoinProgress:
 
     def is_quiet(self, reducers: int, since: float) -> bool:
         """Whether every reducer has reported after `since`, with nothing on the way to it."""
-        places = {place for seen in self._seen.values() for place in seen}
         return (
             len(self._at) == reducers
             and all(at > since for at in self._at.values())
-            and all(self._is_quiet(place) for place in places)
+            and all(
+                self._is_whole(place, max(known, key=lambda one: one.offset))
+                for place, known in self._by_place().items()
+            )
         )
 
-    def _is_quiet(self, place: SidePlace) -> bool:
-        last = max(
-            (seen[place] for seen in self._seen.values() if place in seen),
-            key=lambda one: one.offset,
-        )
-        return self._is_whole(place, last)
+    def _by_place(self) -> dict[SidePlace, list[PartitionReport]]:
+        found: dict[SidePlace, list[PartitionReport]] = {}
+        for seen in self._seen.values():
+            for place, one in seen.items():
+                found.setdefault(place, []).append(one)
+        return found
 
     def _is_whole(self, place: SidePlace, one: PartitionReport) -> bool:
-        return all(self._joined_by(reducer, place) >= sent for reducer, sent in enumerate(one.sent))
+        """Whether each reducer has joined all that was sent to it up to this report."""
+        for reducer, sent in enumerate(one.sent):
+            seen = self._seen.get(reducer, {}).get(place)
+            if (seen.joined if seen else 0) < sent:
+                return False
+        return True
 
-    def _joined_by(self, reducer: int, place: SidePlace) -> int:
-        seen = self._seen.get(reducer, {}).get(place)
-        return seen.joined if seen else 0
 
-
-class ReportReader:
+class ReportReader(WorkerThread):
     """Reads new reports in a thread of its own."""
 
     def __init__(self, connection: Connection, prefix: str) -> None:
+        super().__init__("reports", self._follow)
         self._connection = connection
         self._topic = reports_topic(prefix)
         self._lock = threading.Lock()
-        self._progress: dict[str, JoinProgress] = {}
+        self._progress: dict[str, JoinProgress] = defaultdict(JoinProgress)
         self._left_out: list[tuple[str, str, LeftOut]] = []
-        self._thread = WorkerThread("reports", self._follow)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._thread.stop()
 
     def batch(self, query: str) -> tuple[str, int]:
         """The run and the batch of a join; `("", -1)` for an unknown join."""
         with self._lock:
-            progress = self._progress.get(query)
-            return progress.batch if progress else ("", -1)
+            return self._progress[query].batch
 
     def end_run(self, query: str) -> None:
         """A join starts again from its checkpoint."""
         with self._lock:
-            if query in self._progress:
-                self._progress[query].end_run()
+            self._progress[query].end_run()
 
     def joined(self, query: str) -> Mapping[SidePlace, int]:
         """The progress of a join: an offset by side and partition."""
         with self._lock:
-            progress = self._progress.get(query)
-            return progress.joined() if progress else {}
+            return self._progress[query].joined()
 
     def is_quiet(self, query: str, reducers: int, since: float) -> bool:
         """Whether nothing was on its way to a join's reducers at `since` (monotonic clock)."""
         with self._lock:
-            progress = self._progress.get(query)
-            return progress is not None and progress.is_quiet(reducers, since)
+            return self._progress[query].is_quiet(reducers, since)
 
     def take_left_out(self) -> list[tuple[str, str, LeftOut]]:
         """What joins have left out since the last call: query, reason and messages."""
@@ -177,7 +162,7 @@ class ReportReader:
         ends = topics.offsets(self._connection, self._topic, TopicEnd.LATEST)
         reader = TopicReader(self._connection, {self._topic: ends})
         with contextlib.closing(reader):
-            while not self._thread.stopped.is_set():
+            while not self.stopped.is_set():
                 records = reader.read(_READ_SECONDS)
                 if records:
                     self._take(records)
@@ -190,7 +175,7 @@ class ReportReader:
                     report = _reports.decode(record.value or b"")
                 except msgspec.DecodeError:
                     continue  # from another version of Evergrid
-                self._progress.setdefault(report.query, JoinProgress()).add(report, now)
+                self._progress[report.query].add(report, now)
                 self._left_out += [
                     (report.query, reason, left_out) for reason, left_out in report.gaps.items()
                 ]

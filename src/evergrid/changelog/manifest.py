@@ -21,15 +21,6 @@ from evergrid.model.control_request import Request
 from evergrid.model.generation import Generation, TableTopic
 from evergrid.model.join import JoinType
 
-_CURRENT = b"current"
-_SYSTEM = b"system"
-_HEARTBEAT = b"pulse"
-_CHOICES = b"choices"
-_ASKED = b"asked"
-_NUMBERED = b"numbered"
-_GAPS = b"gaps"
-_GENERATION = b"generation:"
-
 
 class Current(msgspec.Struct, frozen=True):
     """The record that switches to a generation."""
@@ -150,84 +141,86 @@ class Manifest(msgspec.Struct, frozen=True):
 
     def same_tables(self, other: Manifest) -> bool:
         """Whether readers must read the same changelogs, up to the same ends."""
-        return (
-            self.current == other.current
-            and self.system == other.system
-            and _readable(self) == _readable(other)
-        )
+        return self._readable() == other._readable()
+
+    def _readable(self) -> tuple[object, ...]:
+        tables = {number: (one.state, one.tables) for number, one in self.generations.items()}
+        return self.current, self.system, tables
 
 
-def _readable(manifest: Manifest) -> dict[int, tuple[object, ...]]:
-    return {number: (one.state, one.tables) for number, one in manifest.generations.items()}
+ManifestRecord = (
+    Generation
+    | Current
+    | SystemTableTopics
+    | HeartbeatRecord
+    | Choices
+    | RequestedChanges
+    | LastNumber
+    | Gaps
+)
 
-
+_GENERATION = b"generation:"
+_KEYS: Mapping[type[ManifestRecord], bytes] = {
+    Current: b"current",
+    SystemTableTopics: b"system",
+    HeartbeatRecord: b"pulse",
+    Choices: b"choices",
+    RequestedChanges: b"asked",
+    LastNumber: b"numbered",
+    Gaps: b"gaps",
+}
+_DECODERS: Mapping[bytes, msgspec.json.Decoder[ManifestRecord]] = {
+    key: msgspec.json.Decoder(kind) for kind, key in _KEYS.items()
+}
 _generations = msgspec.json.Decoder(Generation)
-_currents = msgspec.json.Decoder(Current)
-_systems = msgspec.json.Decoder(SystemTableTopics)
-_heartbeats = msgspec.json.Decoder(HeartbeatRecord)
-_choices = msgspec.json.Decoder(Choices)
-_asked = msgspec.json.Decoder(RequestedChanges)
-_numbered = msgspec.json.Decoder(LastNumber)
-_gaps = msgspec.json.Decoder(Gaps)
 
 
-def encode_generation(generation: Generation) -> tuple[bytes, bytes]:
-    return _GENERATION + str(generation.number).encode(), msgspec.json.encode(generation)
+def encode(record: ManifestRecord) -> tuple[bytes, bytes]:
+    """The key and the value of a record."""
+    if isinstance(record, Generation):
+        return generation_key(record.number), msgspec.json.encode(record)
+    return _KEYS[type(record)], msgspec.json.encode(record)
 
 
-def encode_gone(number: int) -> tuple[bytes, None]:
-    return _GENERATION + str(number).encode(), None
-
-
-def encode_current(number: int) -> tuple[bytes, bytes]:
-    return _CURRENT, msgspec.json.encode(Current(number))
-
-
-def encode_system(tables: Mapping[str, TableTopic]) -> tuple[bytes, bytes]:
-    return _SYSTEM, msgspec.json.encode(SystemTableTopics(tables))
-
-
-def encode_heartbeat(at: int, behind: TablesBehind) -> tuple[bytes, bytes]:
-    return _HEARTBEAT, msgspec.json.encode(HeartbeatRecord(at, behind))
-
-
-def encode_choices(choices: Choices) -> tuple[bytes, bytes]:
-    return _CHOICES, msgspec.json.encode(choices)
-
-
-def encode_asked(asked: RequestedChanges) -> tuple[bytes, bytes]:
-    return _ASKED, msgspec.json.encode(asked)
-
-
-def encode_numbered(highest: int) -> tuple[bytes, bytes]:
-    return _NUMBERED, msgspec.json.encode(LastNumber(highest))
-
-
-def encode_gaps(gaps: Gaps) -> tuple[bytes, bytes]:
-    return _GAPS, msgspec.json.encode(gaps)
+def generation_key(number: int) -> bytes:
+    """The key of a generation's record; with a null value it removes the generation."""
+    return _GENERATION + str(number).encode()
 
 
 def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
     """The manifest after one more record; unknown keys, of newer versions, are ignored."""
-    if key == _CURRENT and value is not None:
-        return msgspec.structs.replace(manifest, current=_currents.decode(value).generation)
-    if key == _SYSTEM and value is not None:
-        return msgspec.structs.replace(manifest, system=_systems.decode(value).tables)
-    if key == _HEARTBEAT and value is not None:
-        record = _heartbeats.decode(value)
-        return msgspec.structs.replace(manifest, heartbeat=record.at, behind=record.behind)
-    if key == _CHOICES and value is not None:
-        return msgspec.structs.replace(manifest, choices=_choices.decode(value))
-    if key == _ASKED and value is not None:
-        return msgspec.structs.replace(manifest, asked=_asked.decode(value))
-    if key == _NUMBERED and value is not None:
-        return msgspec.structs.replace(manifest, highest=_numbered.decode(value).highest)
-    if key == _GAPS and value is not None:
-        return msgspec.structs.replace(manifest, gaps=_gaps.decode(value))
     if key.startswith(_GENERATION):
-        number = int(key.removeprefix(_GENERATION))
-        others = {n: g for n, g in manifest.generations.items() if n != number}
-        if value is not None:
-            others[number] = _generations.decode(value)
-        return msgspec.structs.replace(manifest, generations=others)
-    return manifest
+        if value is None:
+            return without(manifest, int(key.removeprefix(_GENERATION)))
+        return updated(manifest, _generations.decode(value))
+    if key not in _DECODERS or value is None:
+        return manifest
+    return updated(manifest, _DECODERS[key].decode(value))
+
+
+def updated(manifest: Manifest, record: ManifestRecord) -> Manifest:
+    """The manifest with this record instead of the one before under its key."""
+    replace = msgspec.structs.replace
+    match record:
+        case Generation(number):
+            return replace(manifest, generations={**manifest.generations, number: record})
+        case Current(generation):
+            return replace(manifest, current=generation)
+        case SystemTableTopics(tables):
+            return replace(manifest, system=tables)
+        case HeartbeatRecord(at, behind):
+            return replace(manifest, heartbeat=at, behind=behind)
+        case Choices():
+            return replace(manifest, choices=record)
+        case RequestedChanges():
+            return replace(manifest, asked=record)
+        case LastNumber(highest):
+            return replace(manifest, highest=highest)
+        case Gaps():
+            return replace(manifest, gaps=record)
+
+
+def without(manifest: Manifest, number: int) -> Manifest:
+    """The manifest without a generation."""
+    left = {n: one for n, one in manifest.generations.items() if n != number}
+    return msgspec.structs.replace(manifest, generations=left)

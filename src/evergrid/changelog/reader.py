@@ -194,12 +194,8 @@ def _record(message: Message, headers: bool) -> Record:
     topic, partition, offset = message.topic(), message.partition(), message.offset()
     if topic is None or partition is None or offset is None:
         raise LinkError("Kafka message without topic, partition or offset")
-    kept = _headers(message) if headers else {}
+    given = dict(message.headers() or ()) if headers else {}
+    kept = {name: value for name, value in given.items() if isinstance(value, bytes)}
     return Record(
         topic, partition, offset, message.timestamp()[1], message.key(), message.value(), kept
     )
-
-
-def _headers(message: Message) -> dict[str, bytes]:
-    given = dict(message.headers() or ())
-    return {name: value for name, value in given.items() if isinstance(value, bytes)}

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import msgspec
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
-from evergrid.changelog import manifest
 from evergrid.changelog.codec import Row
 from evergrid.changelog.internal_topics import manifest_topic
-from evergrid.changelog.manifest import Choices, Gaps, RequestedChanges, TablesBehind
+from evergrid.changelog.manifest import ManifestRecord, encode, generation_key
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.client_renewal import ClientRenewal
 from evergrid.kafka.last_error import NO_ANSWER, LastError
 from evergrid.model.errors import ConfigError, LinkError
-from evergrid.model.generation import Generation, TableTopic
+from evergrid.model.generation import TableTopic
 from evergrid.model.table import ID_SEPARATOR
 
 _WRITE_SECONDS = 60.0
@@ -55,13 +54,11 @@ class RecordWriter:
     def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
         """The first error of these records; None if all were acknowledged."""
         errors: list[KafkaError | None] = []
-
-        def delivered(error: KafkaError | None, _message: Message) -> None:
-            errors.append(error)
-
         try:
             for key, value in records:
-                producer.produce(topic, value, key, on_delivery=delivered)
+                producer.produce(
+                    topic, value, key, on_delivery=lambda error, _: errors.append(error)
+                )
             producer.flush(_WRITE_SECONDS)
         except KafkaException as error:
             return cast("KafkaError", error.args[0])
@@ -75,51 +72,22 @@ class RecordWriter:
 
 
 class ManifestWriter:
-    """Writes the records of the manifest; only the pipeline uses it."""
+    """Writes the records of the manifest; only the pipeline uses it.
+
+    Every reader gets each record, so write one only after a change, and no more often than a
+    heartbeat.
+    """
 
     def __init__(self, writer: RecordWriter, prefix: str) -> None:
         self._topic = manifest_topic(prefix)
         self._writer = writer
 
-    def generation(self, generation: Generation) -> None:
-        self._write(*manifest.encode_generation(generation))
-
-    def current(self, number: int) -> None:
-        self._write(*manifest.encode_current(number))
-
-    def system(self, tables: Mapping[str, TableTopic]) -> None:
-        self._write(*manifest.encode_system(tables))
-
-    def write_heartbeat(self, at: int, behind: TablesBehind) -> None:
-        """The heartbeat of the pipeline; `at` in microseconds since the epoch."""
-        self._write(*manifest.encode_heartbeat(at, behind))
-
-    def choices(self, choices: Choices) -> None:
-        """What control messages may ask for."""
-        self._write(*manifest.encode_choices(choices))
-
-    def asked(self, asked: RequestedChanges) -> None:
-        """What control messages have changed so far."""
-        self._write(*manifest.encode_asked(asked))
-
-    def numbered(self, highest: int) -> None:
-        """The highest generation number that was used."""
-        self._write(*manifest.encode_numbered(highest))
-
-    def gaps(self, gaps: Gaps) -> None:
-        """The gaps of all joined tables; this replaces the record before.
-
-        Every reader gets each record, so write one only after a change, and no more often than a
-        heartbeat.
-        """
-        self._write(*manifest.encode_gaps(gaps))
+    def write(self, record: ManifestRecord) -> None:
+        self._writer.write(self._topic, encode(record))
 
     def forget(self, number: int) -> None:
         """Remove a generation."""
-        self._write(*manifest.encode_gone(number))
-
-    def _write(self, key: bytes, value: bytes | None) -> None:
-        self._writer.write(self._topic, (key, value))
+        self._writer.write(self._topic, (generation_key(number), None))
 
 
 class TableWriter:

@@ -73,10 +73,10 @@ class ControlReader:
             past = [_message(record) for batch in batches for record in batch]
         except (LinkError, ConfigError) as error:
             self._give_up(error)
-            self._look_at = time.monotonic() + _LOOK_SECONDS
-            return []
-        self._note("")
-        self.has_read = True
+            past = []
+        else:
+            self._note("")
+            self.has_read = True
         self._look_at = time.monotonic() + _LOOK_SECONDS
         return in_order(past)
 
@@ -128,8 +128,6 @@ class ControlReader:
 
     def _is_another(self) -> bool:
         """Whether the topic was deleted or replaced."""
-        if self._reader is None:
-            return False
         try:
             found = topics.describe(self._connection, [self._name]).get(self._name)
         except (LinkError, ConfigError):

@@ -22,36 +22,26 @@ from evergrid.orchestrator.control_reader import ControlMessage, ControlReader
 from evergrid.orchestrator.generations import now
 from evergrid.orchestrator.registry import Registry
 
-_LOOK_SECONDS = 30.0
+_LIST_SECONDS = 30.0
 _MOST_TOPICS = 1000
 
 
 class ControlRequests:
     """Messages in, one wanted configuration out, and a verdict on each message.
 
-    Verdicts are collected as rows of `control_raw`; the caller writes them.
+    Verdicts are collected as `rows` of `control_raw`; the caller writes and clears them.
     """
 
     def __init__(self, settings: Settings, before: RequestedChanges) -> None:
         self._settings = settings
-        self._asked = before
-        self._rows: dict[str, Row] = {}
+        self.asked = before  # the decided requests, for the manifest
+        self.rows: dict[str, Row] = {}  # verdicts that are not written yet, by row id
         self._open: list[ControlMessage] = []  # all of them ask for the same
         self._so_far = (Verdict.WAITING, "", 0)  # what became of them
         self._request = before.request  # all messages so far
         self._next = dict(before.next)
         self._topic_id = before.topic_id
-        self._wanted = _wanted(settings, self._request)
-
-    @property
-    def wanted(self) -> Settings:
-        """The configuration with all requests applied."""
-        return self._wanted
-
-    @property
-    def asked(self) -> RequestedChanges:
-        """The decided requests, for the manifest."""
-        return self._asked
+        self.wanted = _wanted(settings, self._request)  # with all requests applied
 
     @property
     def cause(self) -> str:
@@ -61,7 +51,7 @@ class ControlRequests:
     def has_settled(self, row_id: str) -> bool:
         """Whether a message has been decided."""
         partition, _, offset = row_id.partition(":")
-        return int(offset) < self._asked.next.get(int(partition), 0)
+        return int(offset) < self.asked.next.get(int(partition), 0)
 
     def take(self, messages: Sequence[ControlMessage], topic_id: str) -> None:
         """Decide new messages; the last valid one waits, with others that request the same."""
@@ -77,7 +67,7 @@ class ControlRequests:
             except DataError as refused:
                 self._judge(message, Verdict.INVALID, _capital(refused.sentence()))
                 continue
-            if self._open and wanted == self._wanted:
+            if self._open and wanted == self.wanted:
                 self._open.append(message)
                 self._judge(message, *self._so_far)
                 continue
@@ -86,47 +76,39 @@ class ControlRequests:
                 reason = f"Message {message.row_id}{sender} came before this one was live."
                 self._judge(earlier, Verdict.SUPERSEDED, reason)
             self._open = [message]
-            self._request, self._wanted = request, wanted
-            self._so_far = (Verdict.WAITING, "", 0)
-            self._judge(message, *self._so_far)
+            self._request, self.wanted = request, wanted
+            self._judge_open(Verdict.WAITING)
         if not self._open:
             self._settle_all()
 
     def preparing(self, generation: int) -> None:
         """Record which generation is prepared for the request."""
-        self._so_far = (Verdict.PREPARING, "", generation)
-        for message in self._open:
-            self._judge(message, *self._so_far)
+        self._judge_open(Verdict.PREPARING, generation=generation)
 
     def settle(self, verdict: Verdict, reason: str, generation: int) -> None:
         """Record the outcome of the request; a failed request is dropped."""
-        for message in self._open:
-            self._judge(message, verdict, reason, generation)
+        self._judge_open(verdict, reason, generation)
         self._open = []
         if verdict is Verdict.FAILED:
-            self._request = self._asked.request
-            self._wanted = _wanted(self._settings, self._request)
+            self._request = self.asked.request
+            self.wanted = _wanted(self._settings, self._request)
         self._settle_all()
 
-    def rows(self) -> dict[str, Row]:
-        """Verdicts that are not written yet, by row id."""
-        return dict(self._rows)
-
-    def written(self, row_id: str, row: Row) -> None:
-        """A verdict has been written."""
-        if self._rows.get(row_id) is row:
-            del self._rows[row_id]
-
     def _settle_all(self) -> None:
-        self._asked = RequestedChanges(
+        self.asked = RequestedChanges(
             self._topic_id, dict(self._next), self._request.topics, self._request.types
         )
+
+    def _judge_open(self, verdict: Verdict, reason: str = "", generation: int = 0) -> None:
+        self._so_far = (verdict, reason, generation)
+        for message in self._open:
+            self._judge(message, *self._so_far)
 
     def _judge(
         self, message: ControlMessage, verdict: Verdict, reason: str, generation: int = 0
     ) -> None:
         shown = (message.value or b"").decode(errors="replace")
-        self._rows[message.row_id] = {
+        self.rows[message.row_id] = {
             "message": shown[: self._settings.limits.quarantine_characters],
             "verdict": verdict.value,
             "reason": reason or None,
@@ -150,10 +132,11 @@ class ControlInbox:
         say: Callable[[str], None],
     ) -> None:
         self.requests = ControlRequests(settings, registry.manifest.asked)
+        self._settings = settings
         self._registry = registry
         self._verdicts = verdicts
         self._reader = ControlReader(settings, say)
-        self._allowed = AllowedTopics(settings, registry)
+        self._list_at = 0.0
 
     @property
     def has_read(self) -> bool:
@@ -175,34 +158,23 @@ class ControlInbox:
 
     def write_verdicts(self) -> None:
         """Write verdicts before the position in the topic: settled messages are not read again."""
-        rows = self.requests.rows()
-        self._verdicts.put(*rows.values())
-        for row_id, row in rows.items():
-            self.requests.written(row_id, row)
-        self._registry.remember(self.requests.asked)
-        self._allowed.update()
+        self._verdicts.put(*self.requests.rows.values())
+        self.requests.rows.clear()
+        self._registry.tell(self.requests.asked)
+        if time.monotonic() >= self._list_at:
+            self._list_at = time.monotonic() + _LIST_SECONDS
+            self._list_allowed_topics()
 
     def _take(self, messages: Sequence[ControlMessage]) -> None:
         if messages:  # without any, the topic may not even have been found
             self.requests.take(messages, self._reader.topic_id)
 
-
-class AllowedTopics:
-    """Lists, every half minute, the topics that exist and that control messages may name."""
-
-    def __init__(self, settings: Settings, registry: Registry) -> None:
-        self._settings = settings
-        self._registry = registry
-        self._look_at = 0.0
-
-    def update(self) -> None:
-        if time.monotonic() < self._look_at:
-            return
-        self._look_at = time.monotonic() + _LOOK_SECONDS
+    def _list_allowed_topics(self) -> None:
+        """Publish the topics that exist and that control messages may name."""
         settings = self._settings
         there = topics.partitions(settings.kafka.source)
         allowed = sorted(name for name in there if not why_not_allowed(settings, name))
-        self._registry.offer(
+        self._registry.tell(
             Choices(
                 topic=settings.control.topic,
                 topics=tuple(allowed[:_MOST_TOPICS]),

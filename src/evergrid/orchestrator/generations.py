@@ -18,20 +18,13 @@ from evergrid.changelog.manifest import Manifest
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo, TopicWatch
-from evergrid.model.generation import (
-    ENGINE,
-    Generation,
-    SourceTopic,
-    State,
-    TableTopic,
-    Times,
-)
+from evergrid.model.generation import ENGINE, Generation, SourceTopic, State, TableTopic, Times
 from evergrid.model.join import Join, JoinType
 from evergrid.model.source import Source, TopicEnd
 from evergrid.model.table import Table
 from evergrid.orchestrator.generation_rules import needed_queries, needed_topics, shared_with
 from evergrid.pipeline.checkpoint import belongs, claim, remove
-from evergrid.pipeline.plan import QueryId, checkpoint_folder, queries_of
+from evergrid.pipeline.plan import checkpoint_folder, queries_of
 
 
 def now() -> int:
@@ -66,7 +59,7 @@ def begin(
     Raw tables of the same source are shared with `others`.
     """
     created = now()
-    known = [one for one in others if has_raw_checkpoints(settings, one)]
+    known = [one for one in others if has_checkpoints(settings, one, joins=False)]
     shared = {
         name: one
         for name, source in settings.sources.items()
@@ -99,20 +92,14 @@ def begin(
     return generation
 
 
-def has_raw_checkpoints(settings: Settings, generation: Generation) -> bool:
-    """Whether the queries of its raw tables have their checkpoints."""
-    raws = [query for query in queries_of(generation) if not query.is_join]
-    return all(_has_begun(settings, generation, query) for query in raws)
-
-
-def has_checkpoints(settings: Settings, generation: Generation) -> bool:
-    """Whether all its queries have their checkpoints."""
-    return all(_has_begun(settings, generation, query) for query in queries_of(generation))
-
-
-def _has_begun(settings: Settings, generation: Generation, query: QueryId) -> bool:
-    is_there = (checkpoint_folder(settings, query) / "metadata").exists()
-    return is_there and belongs(settings, generation, query)
+def has_checkpoints(settings: Settings, generation: Generation, *, joins: bool = True) -> bool:
+    """Whether the queries of its tables have their checkpoints; without `joins`, of raw tables."""
+    return all(
+        (checkpoint_folder(settings, query) / "metadata").exists()
+        and belongs(settings, generation, query)
+        for query in queries_of(generation)
+        if joins or not query.is_join
+    )
 
 
 def _make(settings: Settings, generation: Generation, shared: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from evergrid.changelog.internal_topics import ticks_topic
-from evergrid.changelog.manifest import TablesBehind
+from evergrid.changelog.manifest import HeartbeatRecord, TablesBehind
 from evergrid.changelog.writer import ManifestWriter
 from evergrid.config.settings import Connection
 from evergrid.kafka.message_sender import Sender
@@ -26,7 +26,7 @@ _FLUSH_SECONDS = 10.0
 _LOG = logging.getLogger("evergrid.orchestrator")
 
 
-class Heartbeat:
+class Heartbeat(WorkerThread):
     """A thread that writes heartbeats to the manifest until stopped; a failure skips some.
 
     Each one says how old the tables are, even when the main thread hangs: `behind` is called in
@@ -34,23 +34,17 @@ class Heartbeat:
     """
 
     def __init__(self, writer: ManifestWriter, behind: Callable[[], TablesBehind]) -> None:
+        super().__init__("heartbeat", self._beats)
         self._writer = writer
         self._behind = behind
         self._missed = ""
         self._told = TablesBehind()
-        self._thread = WorkerThread("heartbeat", self._beats)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._thread.stop()
 
     def _beats(self) -> None:
         self._beat()
         until = time.monotonic() + BEAT_SECONDS
         while time.monotonic() < until and not self._has_changed():
-            if self._thread.stopped.wait(_LOOK_SECONDS):
+            if self.stopped.wait(_LOOK_SECONDS):
                 return
 
     def _has_changed(self) -> bool:
@@ -65,7 +59,7 @@ class Heartbeat:
         """No failure may end the thread: gateways would take a running pipeline for dead."""
         try:
             behind = self._behind()
-            self._writer.write_heartbeat(now(), behind)
+            self._writer.write(HeartbeatRecord(now(), behind))
             self._told = behind
             self._missed = ""
         except LinkError:
@@ -76,7 +70,7 @@ class Heartbeat:
             self._missed = repr(error)
 
 
-class Ticker:
+class Ticker(WorkerThread):
     """A thread that sends ticks until stopped: small messages that make the joins report.
 
     In real-time mode Spark calls a join, and looks at its timers, only when a message comes. At
@@ -84,22 +78,16 @@ class Ticker:
     """
 
     def __init__(self, connection: Connection, prefix: str) -> None:
+        super().__init__("ticker", self._send)
         self._connection = connection
         self._topic = ticks_topic(prefix)
-        self._thread = WorkerThread("ticker", self._send)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._thread.stop()
 
     def _send(self) -> None:
         """With a new client after each failure, which has secrets that were rotated."""
         sender = Sender(self._connection.renewed())
-        while not self._thread.stopped.is_set():
+        while not self.stopped.is_set():
             for _ in range(_TICKS_PER_FLUSH):
                 sender.send(self._topic, b"")
-                if self._thread.stopped.wait(_TICK_SECONDS):
+                if self.stopped.wait(_TICK_SECONDS):
                     return
             sender.flush(_FLUSH_SECONDS)

@@ -22,7 +22,7 @@ import msgspec
 
 from evergrid.broker.jars import Jars
 from evergrid.changelog.join_reports import ReportReader
-from evergrid.changelog.manifest import TablesBehind
+from evergrid.changelog.manifest import SystemTableTopics, TablesBehind
 from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
@@ -73,7 +73,7 @@ class Orchestrator:
         system = generations.make_system_topics(settings)
         records = RecordWriter(connection)
         writer = ManifestWriter(records, prefix)
-        writer.system(system)
+        writer.write(SystemTableTopics(system))
         # A writer of its own: when the broker is away, both wait, and neither for the other.
         self._heartbeat = Heartbeat(ManifestWriter(RecordWriter(connection), prefix), self._behind)
         tables = settings.system_tables
@@ -98,9 +98,8 @@ class Orchestrator:
         self._is_resuming = False  # the current generation, after a start
         self._reason = self._lost = self._trouble = ""
         heartbeat = self._registry.manifest.heartbeat or generations.now()
-        self._without = TablesBehind(
-            heartbeat, "The pipeline is starting."
-        )  # as long as nothing runs
+        # As long as nothing runs.
+        self._without = TablesBehind(heartbeat, "The pipeline is starting.")
         self._count_at = 0.0
         self._began = time.monotonic()
 
@@ -150,10 +149,8 @@ class Orchestrator:
                 self._lost = str(error)
                 return
             self._is_resuming = True
-            if (
-                not generation_rules.is_of(current, self._requests.wanted)
-                and not self._requests.cause
-            ):
+            is_wanted = generation_rules.is_of(current, self._requests.wanted)
+            if not is_wanted and not self._requests.cause:
                 self._reason = "the configuration has other sources, joins or retention"
 
     def _why_not(self, generation: Generation) -> str:
@@ -236,11 +233,8 @@ class Orchestrator:
         self._retirement.make_room(kept.number if kept else None)
         number = kept.number if kept else self._new_number()
         why = f" because {self._reason}" if self._reason else ""
-        why = (
-            f", asked for by control message {self._requests.cause}"
-            if self._requests.cause
-            else why
-        )
+        if self._requests.cause:
+            why = f", asked for by control message {self._requests.cause}"
         self._say(f"Preparing generation {number}{why}.")
         self._requests.preparing(number)
         task = Task(wanted, self._requests.cause, number, kept, current)
@@ -269,9 +263,8 @@ class Orchestrator:
         else:
             if isinstance(outcome, Prepared):
                 outcome.supervisor.stop()
-                preparation.outcome = (
-                    PreparationCancelled()
-                )  # should it be wanted again before all is done
+                # Should it be wanted again before all is done.
+                preparation.outcome = PreparationCancelled()
             self._discard(preparation)
         self._preparation = None
         self._retirement.look_for_orphans()
@@ -298,7 +291,7 @@ class Orchestrator:
         if preparation.task.kept is not None:
             self._registry.put(preparation.task.kept)
         elif preparation.generation is not None:
-            self._retirement.discard(preparation.generation)
+            self._retirement.end(preparation.generation, State.GONE)
 
     def _failed(self, error: EvergridError, preparation: Preparation | None) -> None:
         """Report the failure; try again when it may be temporary, or when nothing else runs.
@@ -313,7 +306,7 @@ class Orchestrator:
             if kept is not None and is_passing(error):
                 self._registry.put(msgspec.structs.replace(kept, error=text))
             else:
-                self._retirement.fail(preparation.generation, text)
+                self._retirement.end(preparation.generation, State.FAILED, text)
         elif kept is None:
             cause = self._requests.cause
             self._registry.put(generations.refused(self._requests.wanted, number, text, cause))

@@ -99,7 +99,7 @@ class Preparation:
         self._thread.start()
 
     def call_off(self) -> None:
-        """Have it end soon; its outcome is then CalledOff."""
+        """Have it end soon; its outcome is then PreparationCancelled."""
         self._off.set()
 
     def _run(self) -> None:

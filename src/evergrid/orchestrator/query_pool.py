@@ -18,10 +18,10 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import Edges, TopicWatch
 from evergrid.model.errors import DataError, LinkError
-from evergrid.pipeline.plan import Plan, QueryId
+from evergrid.pipeline.plan import Plan, QueryId, queries_of
 from evergrid.pipeline.query_failures import DISK_FULL, Cause, Failure, cause_of
-from evergrid.pipeline.query_positions import Places, Positions
-from evergrid.pipeline.streaming_query import Phase, Query
+from evergrid.pipeline.query_positions import Places
+from evergrid.pipeline.streaming_query import Phase, Query, lost_input
 from evergrid.process.backoff import Backoff
 
 _FIRST_WAIT_SECONDS = 1.0
@@ -44,6 +44,9 @@ class SupervisedQuery:
     """One query, the generations that use it, and its restarts."""
 
     def __init__(self, query: Query, settings: Settings, reports: ReportReader, say: Say) -> None:
+        self.id, self.table, self.topics = query.id, query.table, query.topics
+        self.written, self.read = query.written, query.read
+        self.is_observed = query.is_observed
         self.users: set[int] = set()
         self.lost = ""  # why it cannot go on
         self._query = query
@@ -51,7 +54,7 @@ class SupervisedQuery:
         self._reports = reports
         self._say = say
         self._backoff = Backoff(_FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS)
-        self._due: float | None = None
+        self.has_failed = False  # it waits to be started again
         self._failures = 0
         self._restarted = False
         self._ends: Places = {}
@@ -60,50 +63,19 @@ class SupervisedQuery:
         self._gone_at: float | None = None
 
     @property
-    def id(self) -> QueryId:
-        return self._query.id
-
-    @property
-    def table(self) -> str:
-        return self._query.table
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        return self._query.topics
-
-    @property
-    def written(self) -> Positions:
-        """How far its output has come."""
-        return self._query.written
-
-    @property
-    def read(self) -> Positions:
-        """How far its consumers have come."""
-        return self._query.read
-
-    @property
-    def is_observed(self) -> bool:
-        return self._query.is_observed
-
-    @property
     def is_live(self) -> bool:
         """Whether it runs in real-time mode."""
-        return self._query.phase is Phase.LIVE and self._due is None
+        return self._query.phase is Phase.LIVE and not self.has_failed
 
     @property
     def is_catching_up(self) -> bool:
-        return self._query.phase is Phase.CATCHING_UP and self._due is None
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether it waits to be started again."""
-        return self._due is not None
+        return self._query.phase is Phase.CATCHING_UP and not self.has_failed
 
     @property
     def is_unsteady(self) -> bool:
         """Whether it has failed, or was restarted a moment ago."""
         is_young = self._query.seconds_since_start < _STEADY_SECONDS
-        return self._due is not None or (self._restarted and is_young)
+        return self.has_failed or (self._restarted and is_young)
 
     def start(self) -> None:
         """DataError when its checkpoint is damaged."""
@@ -115,7 +87,7 @@ class SupervisedQuery:
 
     def stop(self) -> None:
         """LinkError when it does not end."""
-        self._due = None
+        self.has_failed = False
         self._query.stop()
 
     def look(self, is_kafka_well: Callable[[], bool]) -> None:
@@ -128,7 +100,7 @@ class SupervisedQuery:
             self.lost = error.sentence()
 
     def _look(self, is_kafka_well: Callable[[], bool]) -> None:
-        if self._due is None:
+        if not self.has_failed:
             failed = self._query.advance()
             if failed is not None:
                 failure = self._with_its_cause(failed)
@@ -141,8 +113,8 @@ class SupervisedQuery:
                 self.lost = f"query {self.id.name} failed {self._failures} times in a row"
                 return
             self._failures = 0
-        if self._due is not None and time.monotonic() >= self._due:
-            self._due = None
+        if self.has_failed and self._backoff.is_due():
+            self.has_failed = False
             self._restarted = True
             self.start()
 
@@ -151,17 +123,18 @@ class SupervisedQuery:
         self._failures = 0
 
     def observe(self, edges: Edges) -> None:
-        """Find out how far it has come; `edges` are those of its topics."""
+        """Find out how far it has come."""
+        edges = Edges(_of(edges.first, self.topics), _of(edges.end, self.topics))
         self._query.look(edges.first)
         self._look_for_lost_input(edges.first)
         if not self.id.is_join or self._query.phase is not Phase.LIVE:
             return
-        name, topics_ = str(self.id), self._query.topics
+        name = str(self.id)
         if (batch := self._reports.batch(name)) != self._batch:
             self._batch = batch
             self._query.look_at_checkpoint()  # the batch before may not have reported its last
         joined = self._reports.joined(name)
-        self.written.reach({(topics_[side], part): at for (side, part), at in joined.items()})
+        self.written.reach({(self.topics[side], part): at for (side, part), at in joined.items()})
         self._pass_what_holds_no_message(edges.end)
 
     def _look_for_lost_input(self, first: Places) -> None:
@@ -173,23 +146,18 @@ class SupervisedQuery:
         elif self._gone_at is None:
             self._gone_at = time.monotonic()
         elif time.monotonic() - self._gone_at > _GONE_SECONDS:
-            names = ", ".join(sorted({topic for topic, _ in gone}))
-            self.lost = (
-                f"query {self.id.name} lost its input: messages of topic {names} were deleted "
-                "before they were read"
-            )
+            self.lost = lost_input(self.id, gone)
 
     def _pass_what_holds_no_message(self, ends: Places) -> None:
         """Offsets at the end of a partition may have no message: transactions and compaction leave
         such. The consumers have passed them, and nothing is on its way to a reducer."""
         now = time.monotonic()
-        own = {place: end for place, end in ends.items() if place[0] in self._query.topics}
-        if own != self._ends or self.read.left(own) or not self.written.left(own):
-            self._ends, self._ends_at = own, now
+        if ends != self._ends or self.read.left(ends) or not self.written.left(ends):
+            self._ends, self._ends_at = ends, now
         elif now - self._ends_at > _QUIET_SECONDS and self._reports.is_quiet(
             str(self.id), self._query.reducers, self._ends_at + 1.0
         ):
-            self.written.reach(own)
+            self.written.reach(ends)
 
     def catch_up_if_far_behind(self, left: int) -> None:
         """Read what a long pause has left in micro-batches instead."""
@@ -213,7 +181,7 @@ class SupervisedQuery:
         if failure.cause is not Cause.UNWRITTEN:
             self._failures += 1
         wait = self._backoff.failed()
-        self._due = time.monotonic() + wait
+        self.has_failed = True
         self._say(f"Query {self.id.name} failed ({failure.text}); restarting in {wait:.0f} s.")
 
     def _with_its_cause(self, failure: Failure) -> Failure:
@@ -240,16 +208,16 @@ class QueryPool:
 
         DataError when a checkpoint is damaged; then none of them is left running for it.
         """
-        number = plan.generation.number
+        number, queries = plan.generation.number, queries_of(plan.generation)
         with self._lock:
             try:
-                for query in plan.queries():
+                for query in queries:
                     self._acquire(plan, query, number)
             except DataError:
                 with contextlib.suppress(LinkError):
                     self.release(number)
                 raise
-            return [self._queries[query] for query in plan.queries()]
+            return [self._queries[query] for query in queries]
 
     def _acquire(self, plan: Plan, query: QueryId, number: int) -> None:
         known = self._queries.get(query)
@@ -298,8 +266,7 @@ class QueryPool:
         """Find out how far queries have come."""
         with self._lock:
             for query in queries:
-                own = Edges(_of(edges.first, query.topics), _of(edges.end, query.topics))
-                query.observe(own)
+                query.observe(edges)
 
     def catch_up_what_is_far_behind(self, left: Mapping[QueryId, int]) -> None:
         with self._lock:

@@ -15,7 +15,19 @@ import msgspec
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.join_reports import LeftOut, ReportReader
-from evergrid.changelog.manifest import MAX_GAP_KEYS, Choices, Gap, Gaps, Manifest, RequestedChanges
+from evergrid.changelog.manifest import (
+    MAX_GAP_KEYS,
+    Choices,
+    Current,
+    Gap,
+    Gaps,
+    LastNumber,
+    Manifest,
+    ManifestRecord,
+    RequestedChanges,
+    updated,
+    without,
+)
 from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config.settings import Settings
 from evergrid.model.control_request import topic_words, type_words
@@ -32,7 +44,7 @@ class Registry:
         self, settings: Settings, manifest: Manifest, writer: ManifestWriter, status: TableWriter
     ) -> None:
         self._settings = settings
-        self._manifest = manifest
+        self.manifest = manifest
         self._writer = writer
         self._status = status
         self._rows: dict[int, int] = {}
@@ -41,32 +53,24 @@ class Registry:
         # removed: so no table is removed that somebody has just begun to share.
         self.sharing = threading.Lock()
 
-    @property
-    def manifest(self) -> Manifest:
-        return self._manifest
-
     def take_number(self) -> int:
         """The number of a new generation, never used before."""
         with self._lock:
-            known = self._manifest
+            known = self.manifest
             number = max(*known.generations, known.current or 0, known.highest) + 1
-            self._writer.numbered(number)
-            self._manifest = msgspec.structs.replace(known, highest=number)
+            self._write(LastNumber(number))
             return number
 
     def put(self, generation: Generation) -> None:
         """Say how a generation is."""
         with self._lock:
             self._show(generation)
-            self._writer.generation(generation)
-            known = {**self._manifest.generations, generation.number: generation}
-            self._manifest = msgspec.structs.replace(self._manifest, generations=known)
+            self._write(generation)
 
     def make_current(self, generation: Generation) -> None:
         """The one record that is the switch."""
         with self._lock:
-            self._writer.current(generation.number)
-            self._manifest = msgspec.structs.replace(self._manifest, current=generation.number)
+            self._write(Current(generation.number))
 
     def forget(self, generation: Generation) -> None:
         """Say that nothing is left of a generation; a failed one's error stays to be read."""
@@ -76,8 +80,7 @@ class Registry:
         with self._lock:
             self._show(gone)
             self._writer.forget(generation.number)
-            left = {n: g for n, g in self._manifest.generations.items() if n != generation.number}
-            self._manifest = msgspec.structs.replace(self._manifest, generations=left)
+            self.manifest = without(self.manifest, generation.number)
             self._rows.pop(generation.number, None)
 
     def count(self, generation: Generation, rows: int) -> None:
@@ -87,26 +90,15 @@ class Registry:
                 self._status.put(status_row(self._settings, generation, rows))
                 self._rows[generation.number] = rows
 
-    def offer(self, choices: Choices) -> None:
-        """Say what control messages may ask for."""
+    def tell(self, record: Choices | RequestedChanges | Gaps) -> None:
+        """Say what the manifest does not say yet."""
         with self._lock:
-            if choices != self._manifest.choices:
-                self._writer.choices(choices)
-                self._manifest = msgspec.structs.replace(self._manifest, choices=choices)
+            if updated(self.manifest, record) != self.manifest:
+                self._write(record)
 
-    def remember(self, asked: RequestedChanges) -> None:
-        """Say what control messages have changed so far."""
-        with self._lock:
-            if asked != self._manifest.asked:
-                self._writer.asked(asked)
-                self._manifest = msgspec.structs.replace(self._manifest, asked=asked)
-
-    def tell_gaps(self, gaps: Gaps) -> None:
-        """Say what joined tables may lack."""
-        with self._lock:
-            if gaps != self._manifest.gaps:
-                self._writer.gaps(gaps)
-                self._manifest = msgspec.structs.replace(self._manifest, gaps=gaps)
+    def _write(self, record: ManifestRecord) -> None:
+        self._writer.write(record)
+        self.manifest = updated(self.manifest, record)
 
     def _show(self, generation: Generation) -> None:
         rows = self._rows.get(generation.number)
@@ -134,7 +126,7 @@ class GapRecorder:
             self._add(query, reason, left_out)
         if time.monotonic() >= self._write_at:
             self._write_at = time.monotonic() + _WRITE_GAPS_SECONDS
-            self._registry.tell_gaps(self._gaps())
+            self._registry.tell(self._gaps())
 
     def _add(self, query: str, reason: str, left_out: LeftOut) -> None:
         found = _table_of(query, self._registry.manifest.generations)

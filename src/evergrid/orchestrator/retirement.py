@@ -54,38 +54,27 @@ class Retirement:
         self.stop_drained()
         self._clear_announced()
         manifest = self._registry.manifest
-        others = [
-            one
-            for number, one in manifest.generations.items()
-            if number not in (manifest.current, busy)
-        ]
-        for one in others:
-            if one.state is State.CURRENT:
+        for number, one in manifest.generations.items():
+            if number not in (manifest.current, busy) and one.state is State.CURRENT:
                 self._registry.put(generations.ended(one, State.RETIRING))
         in_use = {busy, *(supervisor.generation.number for supervisor, _ in self._draining)}
-        for one in overdue(self._registry.manifest, self._settings.control, generations.now()):
+        manifest = self._registry.manifest
+        old = overdue(manifest, self._settings.control, generations.now())
+        for one in (*old, *made_good(manifest)):
             if one.number not in in_use:
                 self._remove(one)
-        for one in made_good(self._registry.manifest):
-            if one.number not in in_use:
-                self._remove(one)
-        self._look_for_leftovers(busy)
+        if time.monotonic() >= self._leftovers_at:
+            self._leftovers_at = time.monotonic() + _LEFTOVERS_SECONDS
+            with self._registry.sharing:
+                self._remove_leftovers(busy, in_use)
 
-    def _look_for_leftovers(self, busy: int | None) -> None:
+    def _remove_leftovers(self, busy: int | None, in_use: set[int | None]) -> None:
         """Spark may still write a file after a query was stopped, and a preparation may end between
         creating its topics and recording them."""
-        if time.monotonic() < self._leftovers_at:
-            return
-        self._leftovers_at = time.monotonic() + _LEFTOVERS_SECONDS
-        with self._registry.sharing:
-            self._remove_leftovers(busy)
-
-    def _remove_leftovers(self, busy: int | None) -> None:
         manifest = self._registry.manifest
         needed = needed_queries(manifest)
-        draining = {supervisor.generation.number for supervisor, _ in self._draining}
         for query in all_checkpoints(self._settings):
-            if query not in needed and query.generation not in {busy, *draining}:
+            if query not in needed and query.generation not in in_use:
                 remove(self._settings, query)
         if self._may_have_orphans:
             connection, own = self._settings.kafka.internal, self._settings.internal_topics
@@ -108,13 +97,12 @@ class Retirement:
             if one.number != kept:
                 self._remove(one)
 
-    def discard(self, generation: Generation) -> None:
-        """Remove one whose preparation was cancelled."""
-        self._announce_end(generations.ended(generation, State.GONE))
-
-    def fail(self, generation: Generation, error: str) -> None:
-        """Remove all but the record, which says why it failed."""
-        self._announce_end(generations.ended(generation, State.FAILED, error))
+    def end(self, generation: Generation, state: State, error: str = "") -> None:
+        """Remove one whose preparation was cancelled (GONE), or all but the record of one that
+        FAILED. Record its end first, so that gateways stop reading it before it is deleted."""
+        ended = generations.ended(generation, state, error)
+        self._registry.put(ended)
+        self._clearing.append((ended, time.monotonic() + _ANNOUNCED_SECONDS))
 
     def clean_up_after_a_crash(self) -> None:
         """Delete incomplete generations, keep complete ones and the records of failed ones."""
@@ -126,11 +114,6 @@ class Retirement:
             self._remove(one)
         for one in complete:
             self._registry.put(generations.ended(one, State.RETIRING))
-
-    def _announce_end(self, generation: Generation) -> None:
-        """Record its end first, so that gateways stop reading it before it is deleted."""
-        self._registry.put(generation)
-        self._clearing.append((generation, time.monotonic() + _ANNOUNCED_SECONDS))
 
     def _clear_announced(self) -> None:
         for generation, due in list(self._clearing):

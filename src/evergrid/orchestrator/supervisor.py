@@ -13,7 +13,7 @@ from evergrid.orchestrator.generation_rules import changed_topic, grown_topics, 
 from evergrid.orchestrator.generations import now
 from evergrid.orchestrator.query_pool import QueryPool, SupervisedQuery
 from evergrid.pipeline.plan import Plan, QueryId
-from evergrid.pipeline.query_positions import Freshness, Places
+from evergrid.pipeline.query_positions import Freshness, Places, Positions
 
 _TOPICS_SECONDS = 5.0
 _FRESH_SECONDS = 1.0
@@ -44,12 +44,10 @@ class Supervisor:
         """DataError when its checkpoints are damaged."""
         self._partitions = {name: info.partitions for name, info in self._source_topics().items()}
         self._started_at = now()
-        self._queries = self._pool.acquire(self._plan)
-        self._freshness = {
-            query.id: Freshness(query.written, self._fresh_at)
-            for query in self._queries
-            if query.is_observed
-        }
+        queries = self._pool.acquire(self._plan)
+        # Another thread may ask for `behind` now: its queries come last.
+        self._freshness = {one.id: Freshness(one.written, self._fresh_at) for one in queries}
+        self._queries = queries
 
     @property
     def generation(self) -> Generation:
@@ -92,11 +90,10 @@ class Supervisor:
         return TablesBehind(since, self._why(late), tables)
 
     def _at(self, query: SupervisedQuery) -> int:
-        freshness = self._freshness.get(query.id)
-        return freshness.at if freshness else self._fresh_at
+        return self._freshness[query.id].at
 
     def _why(self, late: list[SupervisedQuery]) -> str:
-        left = max((self._left(query) for query in late), default=0)
+        left = max(self._freshness[query.id].left for query in late)
         if self._trouble:
             return "The pipeline cannot read its sources; its log says why."
         if any(query.is_unsteady for query in late):
@@ -106,10 +103,6 @@ class Supervisor:
         if left:
             return f"The pipeline has {left:,} messages still to write."
         return "The pipeline's queries do not answer."
-
-    def _left(self, query: SupervisedQuery) -> int:
-        freshness = self._freshness.get(query.id)
-        return freshness.left if freshness else 0
 
     def look(self) -> str:
         """Restart what failed; returns the reason when the generation cannot go on."""
@@ -134,24 +127,22 @@ class Supervisor:
 
     def left(self, ends: Places) -> int:
         """How many messages before these ends are still to be written, each counted once."""
-        return sum(
-            max((query.written.left({place: end}) for query in self._observed(place[0])), default=0)
-            for place, end in ends.items()
-        )
+        return self._most_left(ends, lambda query: query.written)
 
     def unread(self, ends: Places) -> int:
         """How many messages before these ends are still to be read, each counted once."""
+        return self._most_left(ends, lambda query: query.read)
+
+    def _most_left(self, ends: Places, of: Callable[[SupervisedQuery], Positions]) -> int:
+        observed = [query for query in self._queries if query.is_observed]
         return sum(
-            max((query.read.left({place: end}) for query in self._observed(place[0])), default=0)
-            for place, end in ends.items()
+            max((of(one).left({at: end}) for one in observed if at[0] in one.topics), default=0)
+            for at, end in ends.items()
         )
 
     def stop(self) -> None:
         """Stop its queries, but for those that another generation uses; checkpoints stay."""
         self._pool.release(self.generation.number)
-
-    def _observed(self, topic: str) -> list[SupervisedQuery]:
-        return [query for query in self._queries if query.is_observed and topic in query.topics]
 
     def _look_at_topics(self) -> str:
         generation = self._plan.generation
@@ -177,13 +168,13 @@ class Supervisor:
             self._note(f"{error.sentence()} Going on when it is back.")
             return
         at = now()
-        self._fresh_at = at  # of what is not observed, on a cluster
         for query in self._queries:
-            freshness = self._freshness.get(query.id)
-            if freshness is not None and not query.has_failed:
+            if not query.is_observed:
+                self._freshness[query.id].look(at, {})  # on a cluster it is taken for fresh
+            elif not query.has_failed:
                 own = {place: end for place, end in ends.items() if place[0] in query.topics}
-                freshness.look(at, own)
-        left = {query.id: self._left(query) for query in self._queries}
+                self._freshness[query.id].look(at, own)
+        left = {query.id: self._freshness[query.id].left for query in self._queries}
         self._pool.catch_up_what_is_far_behind(left)
 
     def _another_topic(self) -> str:

@@ -90,8 +90,9 @@ class JavaClient:
 
     def reach(self, connection: Connection) -> int:
         """Log in and count the brokers; LinkError with the reason if that fails."""
-        with self._told(connection, "connect"), self._admin(connection) as admin:
-            brokers: int = admin.describeCluster().nodes().get().size()
+        admin = "org.apache.kafka.clients.admin.Admin.create"
+        with self._told(connection, "connect"), self._client(admin, connection, {}) as client:
+            brokers: int = client.describeCluster().nodes().get().size()
             return brokers
 
     def read(self, connection: Connection, topic: str) -> None:
@@ -121,9 +122,6 @@ class JavaClient:
         ):
             record = self._new("org.apache.kafka.clients.producer.ProducerRecord", topic, value)
             client.send(record).get()
-
-    def _admin(self, connection: Connection) -> contextlib.AbstractContextManager[JavaGateway]:
-        return self._client("org.apache.kafka.clients.admin.Admin.create", connection, {})
 
     @contextlib.contextmanager
     def _client(

@@ -6,6 +6,7 @@ generations with the same source share it, its changelog and its query.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
 
 from evergrid.changelog.internal_topics import (
     largest_change,
@@ -26,7 +28,6 @@ from evergrid.model.join import Join
 from evergrid.model.source import Source
 from evergrid.pipeline.engine.join_changes import Joining
 from evergrid.pipeline.engine.raw_changes import raw_changes
-from evergrid.pipeline.offset_log import shuffle_partitions
 from evergrid.pipeline.sink import ChangelogSink
 from evergrid.pipeline.source_frames import Offsets, message_history, message_stream, tick_stream
 
@@ -58,14 +59,6 @@ class Plan(msgspec.Struct, frozen=True):
     settings: Settings
     generation: Generation
 
-    @property
-    def sink(self) -> ChangelogSink:
-        return ChangelogSink(self.settings.kafka.internal, largest_change(self.settings.limits))
-
-    def queries(self) -> tuple[QueryId, ...]:
-        """The queries, joins first, because they take longest to catch up."""
-        return queries_of(self.generation)
-
     def checkpoint(self, query: QueryId) -> Path:
         return checkpoint_folder(self.settings, query)
 
@@ -81,17 +74,25 @@ class Plan(msgspec.Struct, frozen=True):
         sources, topics = self.generation.sources, self.generation.topics
         return {sources[name].topic: topics[name].start for name in names}
 
-    def sides_of(self, query: QueryId) -> tuple[str, ...]:
-        """The topics of a join, the left one first."""
+    def topics_of(self, query: QueryId) -> tuple[str, ...]:
+        """The topics of a query, of a join the left one first."""
         return tuple(self.starts_of(query))
 
     def reducers_of(self, query: QueryId) -> int:
-        """The number of tasks on which a join runs."""
-        return shuffle_partitions(self.checkpoint(query), self.settings.spark.shuffle_partitions)
+        """The number of tasks on which a join runs. Spark takes it from the checkpoint, whatever is
+        configured now, because the state is divided among them."""
+        offsets = self.checkpoint(query) / "offsets"
+        last = max(batches(offsets), default=0)
+        try:
+            conf = json.loads((offsets / str(last)).read_text().splitlines()[1])["conf"]
+            return int(conf["spark.sql.shuffle.partitions"])
+        except (OSError, ValueError, KeyError, IndexError, TypeError):
+            # A damaged one is told when its positions are read.
+            return self.settings.spark.shuffle_partitions
 
     def start(
         self, query: QueryId, starts: Mapping[str, Offsets], group: str, *, live: bool
-    ) -> object:
+    ) -> StreamingQuery:
         """Start a query on its checkpoint, or at `starts` if that is empty, in real-time mode or in
         micro-batches that end when all present messages have been read."""
         rows = None if live else _MESSAGES_PER_BATCH
@@ -100,22 +101,19 @@ class Plan(msgspec.Struct, frozen=True):
         if join is not None:
             changes = self._joined(query, join, messages, group, live)
         else:
-            changes = self._raw(query, messages, live)
-        if live:
-            seconds = self.settings.spark.batch_seconds
-            return self.sink.live(changes, str(query), self.checkpoint(query), seconds)
-        return self.sink.catch_up(changes, str(query), self.checkpoint(query))
+            source = self._source(query)
+            changes = self._raw_changes(source, messages)
+            if not live:
+                changes = self._young_enough(source, changes)
+        sink = ChangelogSink(self.settings.kafka.internal, largest_change(self.settings.limits))
+        seconds = self.settings.spark.batch_seconds if live else None
+        return sink.start(changes, str(query), self.checkpoint(query), seconds)
 
     def history(self, source: Source, end: Offsets) -> DataFrame:
         """The changes of a source's messages from its start up to `end`, as one batch."""
         start = self.generation.topics[source.name].start
         messages = message_history(self.spark, self.settings.kafka.source, source.topic, start, end)
         return self._raw_changes(source, messages)
-
-    def _raw(self, query: QueryId, messages: DataFrame, live: bool) -> DataFrame:
-        source = self._source(query)
-        changes = self._raw_changes(source, messages)
-        return changes if live else self._young_enough(source, changes)
 
     def _raw_changes(self, source: Source, messages: DataFrame) -> DataFrame:
         prefix = self.settings.internal_topics.prefix
@@ -164,7 +162,10 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def queries_of(generation: Generation) -> tuple[QueryId, ...]:
-    """The queries of a generation, including those that it shares with others."""
+    """The queries of a generation, including those that it shares with others.
+
+    Joins are first, because they take longest to catch up.
+    """
     joins = (QueryId(generation.number, f"{_JOIN}{name}") for name in generation.joins)
     raws = (
         QueryId(topic.raw or generation.number, f"{_RAW}{name}")
@@ -179,6 +180,13 @@ def generations_folder(settings: Settings) -> Path:
 
 def checkpoint_folder(settings: Settings, query: QueryId) -> Path:
     return generations_folder(settings) / f"g{query.generation}" / query.name
+
+
+def batches(folder: Path) -> list[int]:
+    """The batches in a checkpoint's `offsets` or `commits` directory."""
+    if not folder.is_dir():
+        return []
+    return [int(file.name) for file in folder.iterdir() if file.name.isdecimal()]
 
 
 def slots_needed(

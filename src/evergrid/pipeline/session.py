@@ -20,7 +20,7 @@ from evergrid.config.secrets import SECRET_NAMES, names_secret
 from evergrid.config.settings import Settings
 from evergrid.model.errors import ConfigError
 from evergrid.pipeline.engine import engine_jar
-from evergrid.pipeline.kafka_failures import kafka_failures
+from evergrid.pipeline.query_failures import kafka_failures
 from evergrid.process.java import java_home
 
 Session = SparkSession  # other rooms pass it on without importing pyspark
@@ -86,7 +86,7 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
     shutil.rmtree(scratch, ignore_errors=True)  # a killed Spark leaves its files behind
     for folder in (logs, scratch):
         folder.mkdir(parents=True, exist_ok=True)
-    kafka_failures.know(settings)
+    kafka_failures.settings = settings
     _environment(settings)
     options = {
         **_DEFAULTS,
@@ -96,7 +96,10 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
         **_hidden(settings.spark.settings),
         "spark.sql.shuffle.partitions": str(settings.spark.shuffle_partitions),
         "spark.driver.memory": settings.spark.driver_memory,
-        _CLASS_PATH: _class_path(jars, settings.spark.settings),
+        # Evergrid's jars, then those that the user has added, for example classes of a login.
+        _CLASS_PATH: os.pathsep.join(
+            filter(None, (*_jars(jars), settings.spark.settings.get(_CLASS_PATH)))
+        ),
         # Java leaves unpacked libraries in its folder when it is killed; ours is emptied above.
         # Netty looks at samples of its buffers for leaks, which the shuffle has many of.
         _JAVA_OPTIONS: f'"-Dlog4j2.configurationFile={_log_settings(logs)}" '
@@ -113,8 +116,9 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
         try:
             return builder.getOrCreate()
         except Exception as error:
+            reason = str(error).strip().partition("\n")[0]
             raise ConfigError(
-                f"Spark did not start: {_first_line(error)}",
+                f"Spark did not start: {reason}",
                 where=f"spark.master {settings.spark.master}",
                 remedy=f"See {logs / 'spark-start.log'} and {logs / 'spark.log'}.",
             ) from None
@@ -166,18 +170,13 @@ def _place(settings: Settings, jars: Jars, slots: int) -> dict[str, str]:
         host = given.get("spark.driver.host", "127.0.0.1")
         return {"spark.master": f"local[{slots}]", "spark.driver.host": host}
     # Executors get our jars from the driver, beside what else they were to get.
-    sent = [*filter(None, [given.get(_SENT)]), *map(str, _jars(jars))]
+    sent = [*filter(None, [given.get(_SENT)]), *_jars(jars)]
     return {"spark.master": settings.spark.master, _SENT: ",".join(sent)}
 
 
-def _class_path(jars: Jars, given: Mapping[str, str]) -> str:
-    """Evergrid's jars, then those that the user has added, for example classes of a login."""
-    return os.pathsep.join(filter(None, (*map(str, _jars(jars)), given.get(_CLASS_PATH))))
-
-
-def _jars(jars: Jars) -> tuple[Path, ...]:
+def _jars(jars: Jars) -> list[str]:
     """The jars that Spark needs besides its own: the Kafka connector and the engine."""
-    return (*jars.spark, engine_jar())
+    return [str(jar) for jar in (*jars.spark, engine_jar())]
 
 
 def _hidden(given: Mapping[str, str]) -> dict[str, str]:
@@ -254,7 +253,3 @@ def _output_to(path: Path) -> Iterator[None]:
         os.dup2(kept[1], 2)
         for descriptor in kept:
             os.close(descriptor)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

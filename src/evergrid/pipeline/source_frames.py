@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -42,47 +42,38 @@ def message_stream(
 
     `group` is the prefix of the consumer groups. Real-time mode has no `rows_per_batch`.
     """
-    reader = (
-        spark.readStream.format("kafka")
-        .options(**{**_FETCHING, **kafka_options(connection)})
-        .option("subscribe", ",".join(starts))
-        .option("startingOffsets", _offsets_json(starts))
-        .option("failOnDataLoss", "true")
-        .option("groupIdPrefix", group)
-    )
+    options = _FETCHING | _options(connection, starts, _offsets_json(starts), group)
     if rows_per_batch is not None:
-        reader = reader.option("maxOffsetsPerTrigger", str(rows_per_batch))
-    return reader.load().select(*_MESSAGE)
+        options["maxOffsetsPerTrigger"] = str(rows_per_batch)
+    return spark.readStream.format("kafka").options(**options).load().select(*_MESSAGE)
 
 
 def tick_stream(spark: SparkSession, connection: Connection, topic: str, group: str) -> DataFrame:
     """Ticks as they arrive; earlier ones are not needed."""
-    return (
-        spark.readStream.format("kafka")
-        .options(**kafka_options(connection))
-        .option("subscribe", topic)
-        .option("startingOffsets", "latest")
-        .option("failOnDataLoss", "false")
-        .option("groupIdPrefix", f"{group}-ticks")
-        .load()
-        .select("timestamp")
-    )
+    options = _options(connection, [topic], "latest", f"{group}-ticks")
+    options["failOnDataLoss"] = "false"
+    return spark.readStream.format("kafka").options(**options).load().select("timestamp")
 
 
 def message_history(
     spark: SparkSession, connection: Connection, topic: str, start: Offsets, end: Offsets
 ) -> DataFrame:
     """The messages from `start` up to `end`, as one batch."""
-    reader = (
-        spark.read.format("kafka")
-        .options(**kafka_options(connection))
-        .option("subscribe", topic)
-        .option("startingOffsets", _offsets_json({topic: start}))
-        .option("endingOffsets", _offsets_json({topic: end}))
-        .option("failOnDataLoss", "true")
-        .option("groupIdPrefix", GROUP)
-    )
-    return reader.load().select(*_MESSAGE)
+    options = _options(connection, [topic], _offsets_json({topic: start}), GROUP)
+    options["endingOffsets"] = _offsets_json({topic: end})
+    return spark.read.format("kafka").options(**options).load().select(*_MESSAGE)
+
+
+def _options(
+    connection: Connection, topics: Iterable[str], start: str, group: str
+) -> dict[str, str]:
+    return {
+        **kafka_options(connection),
+        "subscribe": ",".join(topics),
+        "startingOffsets": start,
+        "failOnDataLoss": "true",
+        "groupIdPrefix": group,
+    }
 
 
 def _offsets_json(starts: Mapping[str, Offsets]) -> str:

@@ -9,15 +9,14 @@ from __future__ import annotations
 import enum
 import itertools
 import time
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql.streaming.query import StreamingQuery
 
 from evergrid.kafka.topics import Place, TopicWatch
 from evergrid.model.errors import DataError
 from evergrid.pipeline.checkpoint import positions
-from evergrid.pipeline.consumer_positions import consumer_leads
+from evergrid.pipeline.engine import engine_classes
 from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.query_failures import Failure, failure_of, told_plainly
 from evergrid.pipeline.query_positions import Places, Positions
@@ -48,6 +47,8 @@ class Query:
 
     def __init__(self, plan: Plan, query: QueryId, watch: TopicWatch) -> None:
         self.id = query
+        self.table = plan.table_of(query)
+        self.topics = plan.topics_of(query)
         self.phase = Phase.STOPPED
         self.written = Positions()
         self.read = self.written if not query.is_join else Positions()
@@ -55,18 +56,12 @@ class Query:
         self._watch = watch
         self._query: StreamingQuery | None = None
         self._has_local_consumers = is_local(plan.settings)
+        # Whether its positions are known: on a cluster only joins report them.
+        self.is_observed = query.is_join or self._has_local_consumers
         self._group = ""
         self._started = time.monotonic()
         self._waiting = 0  # messages, when micro-batches were started last
         self._rounds_in_vain = 0
-
-    @property
-    def table(self) -> str:
-        return self._plan.table_of(self.id)
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        return self._plan.sides_of(self.id)
 
     @property
     def reducers(self) -> int:
@@ -75,11 +70,6 @@ class Query:
     @property
     def seconds_since_start(self) -> float:
         return time.monotonic() - self._started
-
-    @property
-    def is_observed(self) -> bool:
-        """Whether its positions are known: on a cluster only joins report them."""
-        return self.id.is_join or self._has_local_consumers
 
     def start(self) -> None:
         """Start or restart it on its checkpoint; DataError if that is damaged."""
@@ -102,8 +92,7 @@ class Query:
     def look(self, first: Places) -> None:
         """Read the consumers' positions; `first` are the oldest offsets of the topics."""
         if self._has_local_consumers and self._group:
-            leads = consumer_leads(self._plan.spark, self._group, self.topics)
-            self.read.consumed(self._group, leads, first)
+            self.read.consumed(self._group, self._consumer_leads(), first)
         elif self.phase is Phase.CATCHING_UP:
             self.read.reach(self._committed())
 
@@ -140,25 +129,29 @@ class Query:
     def _pass_over(self, gone: Sequence[Place]) -> None:
         """Skip messages that were deleted before a new generation read them. A generation that was
         ready before may have joined them already: DataError."""
-        if self._plan.generation.times.ready or self._has_commits():
-            names = ", ".join(sorted({topic for topic, _ in gone}))
-            raise DataError(
-                f"query {self.id.name} lost its input: messages of topic {names} were deleted "
-                "before they were read"
-            )
-
-    def _has_commits(self) -> bool:
-        return any((self._plan.checkpoint(self.id) / "commits").glob("[0-9]*"))
+        commits = self._plan.checkpoint(self.id) / "commits"
+        if self._plan.generation.times.ready or any(commits.glob("[0-9]*")):
+            raise DataError(lost_input(self.id, gone))
 
     def _begin(self, starts: Places, *, live: bool) -> None:
         # Consumers of an earlier start may linger, and must not be taken for those of this one.
         self._group = f"{GROUP}-{self.id}-{next(_starts)}"
         self.phase = Phase.LIVE if live else Phase.CATCHING_UP
         with told_plainly(f"start query {self.id}"):
-            self._query = cast(
-                "StreamingQuery",
-                self._plan.start(self.id, _by_topic(starts), self._group, live=live),
-            )
+            self._query = self._plan.start(self.id, _by_topic(starts), self._group, live=live)
+
+    def _consumer_leads(self) -> Places:
+        """Messages between a topic's start and its consumer, at its last fetch, maybe long ago.
+
+        In real-time mode Spark reports a query's progress only when its batch ends, minutes later.
+        Its Kafka consumers publish their distance from a topic's start (the lead) as Java
+        management beans, which can be read if Spark's tasks run in the driver's process.
+        """
+        with told_plainly("say how far its queries are"):
+            lines: str = engine_classes(self._plan.spark).ConsumerLeads.of(self._group)
+        known = by_bean_name(self.topics)
+        found = (line.split(" ") for line in lines.splitlines())
+        return {(known[name], int(part)): int(lead) for name, part, lead in found if name in known}
 
     def _committed(self) -> Places:
         return {
@@ -166,6 +159,20 @@ class Query:
             for topic, offsets in positions(self._plan, self.id).items()
             for partition, offset in offsets.items()
         }
+
+
+def lost_input(query: QueryId, gone: Sequence[Place]) -> str:
+    """Why a query cannot go on whose next messages are gone."""
+    names = ", ".join(sorted({topic for topic, _ in gone}))
+    return (
+        f"query {query.name} lost its input: messages of topic {names} were deleted before they "
+        "were read"
+    )
+
+
+def by_bean_name(topics: Iterable[str]) -> Mapping[str, str]:
+    """Topics by their name in a bean: older clients write `_` for every `.`."""
+    return {name: topic for topic in topics for name in (topic, topic.replace(".", "_"))}
 
 
 def _by_topic(places: Places) -> dict[str, dict[int, int]]:

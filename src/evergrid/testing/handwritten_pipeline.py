@@ -16,7 +16,14 @@ from evergrid.changelog.internal_topics import (
     system_topic,
     table_topic,
 )
-from evergrid.changelog.manifest import Choices, Gap, Gaps, TablesBehind
+from evergrid.changelog.manifest import (
+    Choices,
+    Current,
+    Gap,
+    Gaps,
+    HeartbeatRecord,
+    SystemTableTopics,
+)
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import Settings
 from evergrid.kafka import topics
@@ -43,7 +50,8 @@ class HandwrittenPipeline:
         topics.create(self._connection, [manifest_spec(own), self._spec(self.quarantine)])
         self._records = RecordWriter(self._connection)
         self._manifest = ManifestWriter(self._records, own.prefix)
-        self._manifest.system({self.quarantine.table.name: self.quarantine})
+        tables = {self.quarantine.table.name: self.quarantine}
+        self._manifest.write(SystemTableTopics(tables))
         self._sender = Sender(self._connection)
 
     def take_control(self, offered: Sequence[str] = ()) -> None:
@@ -52,8 +60,8 @@ class HandwrittenPipeline:
         topics.create(settings.kafka.control, [control_spec(settings.control.topic, own)])
         topics.create(self._connection, [self._spec(self.control_raw)])
         tables = (self.quarantine, self.control_raw)
-        self._manifest.system({target.table.name: target for target in tables})
-        self._manifest.choices(
+        self._manifest.write(SystemTableTopics({target.table.name: target for target in tables}))
+        self._manifest.write(
             Choices(
                 topic=settings.control.topic,
                 topics=tuple(offered),
@@ -65,13 +73,12 @@ class HandwrittenPipeline:
 
     def beat(self, ago_seconds: float = 0.0) -> None:
         """Write a heartbeat, or one with an earlier time."""
-        self._manifest.write_heartbeat(
-            time.time_ns() // 1000 - round(ago_seconds * 1e6), TablesBehind()
-        )
+        at = time.time_ns() // 1000 - round(ago_seconds * 1e6)
+        self._manifest.write(HeartbeatRecord(at))
 
     def miss(self, target: TableTopic, *gaps: Gap) -> None:
         """Report that a joined table may lack rows."""
-        self._manifest.gaps(Gaps({target.topic: gaps}))
+        self._manifest.write(Gaps({target.topic: gaps}))
 
     def judge(
         self,
@@ -101,7 +108,7 @@ class HandwrittenPipeline:
 
     def tell(self, generation: Generation, progress: Progress) -> None:
         """Set the progress of a preparation."""
-        self._manifest.generation(msgspec.structs.replace(generation, progress=progress))
+        self._manifest.write(msgspec.structs.replace(generation, progress=progress))
 
     def prepare(self, number: int, *, sharing: Generation | None = None) -> Generation:
         """A generation with empty changelogs, not current yet; its sources' tables are those of
@@ -121,7 +128,7 @@ class HandwrittenPipeline:
             tables=placed,
             times=Times(created=time.time_ns() // 1000),
         )
-        self._manifest.generation(generation)
+        self._manifest.write(generation)
         return generation
 
     def switch(self, generation: Generation, *, incomplete: str = "") -> None:
@@ -133,13 +140,13 @@ class HandwrittenPipeline:
             ends[0] += name == incomplete
             tables[name] = msgspec.structs.replace(table, ready_offsets=ends)
         current = msgspec.structs.replace(generation, state=State.CURRENT, tables=tables)
-        self._manifest.generation(current)
-        self._manifest.current(generation.number)
+        self._manifest.write(current)
+        self._manifest.write(Current(generation.number))
 
     def become(self, generation: Generation, state: State) -> Generation:
         """Set the state of a generation."""
         changed = msgspec.structs.replace(generation, state=state)
-        self._manifest.generation(changed)
+        self._manifest.write(changed)
         return changed
 
     def remove(self, generation: Generation, *, sharing: Generation | None = None) -> None:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import msgspec
-from py4j.java_gateway import JVMView
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from evergrid.config.settings import Limits
 from evergrid.model.join import Join, Side
 from evergrid.model.source import Source
 from evergrid.model.table import Retention
-from evergrid.pipeline.engine.raw_changes import source_spec
+from evergrid.pipeline.engine import engine_classes
+from evergrid.pipeline.engine.raw_changes import java_columns, source_spec
 
 _SIDES = (Side.LEFT, Side.RIGHT)
 _MICROSECONDS = 1_000_000
@@ -44,9 +44,8 @@ class Joining(msgspec.Struct, frozen=True):
         """Messages of both sources, and ticks → topic, key, value."""
         spark = messages.sparkSession
         rows = self._rows(messages).unionByName(self._ticks(ticks))
-        joined = DataFrame(
-            _java(spark).evergrid.engine.Expressions.join(rows._jdf, self._spec()), spark
-        )
+        expressions = engine_classes(spark).Expressions
+        joined = DataFrame(expressions.join(rows._jdf, self._spec()), spark)
         topic = F.when(F.col("topic") == 0, F.lit(table_topic)).otherwise(F.lit(reports_topic))
         return joined.select(topic.alias("topic"), "key", "value")
 
@@ -60,14 +59,13 @@ class Joining(msgspec.Struct, frozen=True):
         source = self._source(side)
         shown = [(column.name, column.field) for column in self.join.columns if column.side is side]
         spec = source_spec(source, self.limits, self.join.key_of(side), shown)
-        columns = [messages[name]._jc for name in ("value", "partition", "offset", "timestamp")]
-        expressions = _java(messages.sparkSession).evergrid.engine.Expressions
-        number = _SIDES.index(side)
-        return Column(expressions.message(*columns, spec, number, self.reducers, self.live))
+        expressions = engine_classes(messages.sparkSession).Expressions
+        how = (spec, _SIDES.index(side), self.reducers, self.live)
+        return Column(expressions.message(*java_columns(messages), *how))
 
     def _ticks(self, ticks: DataFrame) -> DataFrame:
         """Each tick goes to every reducer."""
-        keys = _java(ticks.sparkSession).evergrid.engine.Messages.tickKeys(self.reducers)
+        keys = engine_classes(ticks.sparkSession).Messages.tickKeys(self.reducers)
         every = F.array(*[F.lit(bytearray(key)) for key in keys])
         return ticks.select(F.explode(every).alias("key"), F.lit(bytearray()).alias("message"))
 
@@ -95,9 +93,3 @@ class Joining(msgspec.Struct, frozen=True):
 
     def _source(self, side: Side) -> Source:
         return self.sources[self.join.source_of(side)]
-
-
-def _java(spark: SparkSession) -> JVMView:
-    java = spark._jvm  # the only access to Evergrid's Java classes
-    assert java is not None
-    return java

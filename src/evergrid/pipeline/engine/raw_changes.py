@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import msgspec
+from py4j.java_gateway import JavaObject
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from evergrid.config.settings import Limits
 from evergrid.model.field_types import TimeUnit
 from evergrid.model.source import Field, Source
+from evergrid.pipeline.engine import engine_classes
 
 # Powers of ten from the unit of an epoch number to a microsecond.
 _PLACES = {
@@ -54,7 +56,9 @@ def raw_changes(
     One pass decides between the two topics, because a stream that was split would read its
     source twice.
     """
-    changes = messages.select(_raw(messages, source_spec(source, limits)).alias("change"))
+    expressions = engine_classes(messages.sparkSession).Expressions
+    change = Column(expressions.raw(*java_columns(messages), source_spec(source, limits)))
+    changes = messages.select(change.alias("change"))
     topic = F.when(F.col("change.good"), F.lit(raw_topic)).otherwise(F.lit(quarantine_topic))
     return changes.select(topic.alias("topic"), "change.key", "change.value", "change.ts")
 
@@ -71,8 +75,6 @@ def _field_spec(field: Field) -> dict[str, str | int]:
     }
 
 
-def _raw(messages: DataFrame, spec: str) -> Column:
-    java = messages.sparkSession._jvm  # the only access to Evergrid's Java classes
-    assert java is not None
-    columns = [messages[name]._jc for name in ("value", "partition", "offset", "timestamp")]
-    return Column(java.evergrid.engine.Expressions.raw(*columns, spec))
+def java_columns(messages: DataFrame) -> list[JavaObject]:
+    """The columns of messages that the Java reads."""
+    return [messages[name]._jc for name in ("value", "partition", "offset", "timestamp")]
