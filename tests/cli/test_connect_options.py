@@ -11,7 +11,6 @@ import pytest
 from evergrid.cli.connect_options import (
     add_arguments,
     configured_url,
-    connect,
     from_arguments,
 )
 from evergrid.config import load
@@ -34,10 +33,10 @@ def gateway(**changes: object) -> Gateway:
 
 def test_an_option_wins_over_the_environment_and_that_over_the_configuration() -> None:
     environ = {"EVERGRID_KEY": SECRET}
-    assert from_arguments(GATEWAY, options(), environ).url == "http://127.0.0.1:8080"
+    assert str(from_arguments(GATEWAY, options(), environ)) == "http://127.0.0.1:8080"
     environ["EVERGRID_URL"] = "https://there"
-    assert from_arguments(GATEWAY, options(), environ).url == "https://there"
-    assert from_arguments(GATEWAY, options("--url", "http://here"), environ).url == "http://here"
+    assert str(from_arguments(GATEWAY, options(), environ)) == "https://there"
+    assert str(from_arguments(GATEWAY, options("--url", "http://here"), environ)) == "http://here"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,6 @@ def test_a_file_with_anything_but_a_key_is_refused_unseen(tmp_path: Path, text: 
 
 @pytest.mark.parametrize("url", [f"http://here/#key={SECRET}", f"http://here?key={SECRET}", "here"])
 def test_an_address_with_more_or_less_than_an_address_is_refused_unseen(url: str) -> None:
-    found = from_arguments(GATEWAY, options("--url", url), {"EVERGRID_KEY": "k"})
     with pytest.raises(ConfigError, match="Write the address like") as caught:
-        connect(found)
+        from_arguments(GATEWAY, options("--url", url), {"EVERGRID_KEY": "k"})
     assert SECRET not in str(caught.value)

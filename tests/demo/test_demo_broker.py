@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evergrid.broker.jars import Jars
-from evergrid.demo.demo_broker import DemoBroker, KafkaSecurity
+from evergrid.demo.demo_broker import NO_SECURITY, DemoBroker
 from evergrid.model.errors import ConfigError
 
 NO_JARS = Jars(spark=(), broker=())
@@ -25,6 +25,6 @@ def plain_installation(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("plain_installation")
 def test_without_the_extra_only_a_secured_broker_is_refused(tmp_path: Path) -> None:
     said: list[str] = []
-    DemoBroker(tmp_path, KafkaSecurity.NONE, None, jars=NO_JARS, report=said.append)
+    DemoBroker(tmp_path, NO_SECURITY, None, jars=NO_JARS, report=said.append)
     with pytest.raises(ConfigError, match=r"cryptography.*pip install 'evergrid\[demo-security\]'"):
-        DemoBroker(tmp_path, KafkaSecurity.SCRAM, None, jars=NO_JARS, report=said.append)
+        DemoBroker(tmp_path, "scram", None, jars=NO_JARS, report=said.append)

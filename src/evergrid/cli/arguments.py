@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from evergrid.config.value_types import Value
 
 T = TypeVar("T")
+
+
+def add_config(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    flags, words = ("-c", "--config"), "the configuration file"
+    parser.add_argument(*flags, type=Path, default=default, metavar="FILE", help=words)
 
 
 def config_value(value: Value[T]) -> Callable[[str], T]:
@@ -34,18 +40,3 @@ def number_between(least: float, most: float) -> Callable[[str], float]:
         return number
 
     return parse
-
-
-def integer_from(least: int, most: int | None = None) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        number = int(text)
-        if number < least or (most is not None and number > most):
-            expected = f"{least} or more" if most is None else f"from {least} to {most}"
-            raise argparse.ArgumentTypeError(f"must be {expected}")
-        return number
-
-    return parse
-
-
-def no_arguments(_parser: argparse.ArgumentParser) -> None:
-    """For commands that need nothing but the configuration."""

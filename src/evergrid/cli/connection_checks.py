@@ -7,8 +7,7 @@ that its own permissions are enough for the check.
 
 from __future__ import annotations
 
-import enum
-import time
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
@@ -21,7 +20,8 @@ from evergrid.changelog.internal_topics import (
     system_topic,
     table_topic,
 )
-from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end
+from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end, read_up_to
+from evergrid.cli.terminal import counted
 from evergrid.config.settings import Connection, MissingTopics, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.cluster_probe import reach
@@ -36,20 +36,7 @@ from evergrid.pipeline.java_client import JavaClient
 PYTHON, JAVA = "Python client", "Java client"
 _TEST_TOPIC = "check"  # <prefix>.check is created, used and deleted
 _TEST_MESSAGE = b"evergrid check"
-_STEPS = (Step.HOST, Step.TLS, Step.LOGIN)
-_READ_SECONDS = 20.0
 _EARLIEST = -2  # this offset means "earliest" in Kafka's protocol
-
-
-class Part(enum.Enum):
-    """A process of Evergrid, with permissions of its own on Kafka."""
-
-    PIPELINE = "pipeline"
-    GATEWAY = "gateway"
-
-
-Parts = frozenset[Part]
-BOTH: Parts = frozenset(Part)
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -68,12 +55,17 @@ def finding(check: Callable[[], str]) -> Finding:
 
 
 class ConnectionChecks:
-    """Checks the connections of these parts; without `java`, with the Python client alone."""
+    """Checks what the pipeline needs, which has all that a gateway needs, or a gateway alone.
 
-    def __init__(self, settings: Settings, java: JavaClient | None, parts: Parts = BOTH) -> None:
+    Without `java`, it checks with the Python client alone.
+    """
+
+    def __init__(
+        self, settings: Settings, java: JavaClient | None, *, for_pipeline: bool = True
+    ) -> None:
         self._settings = settings
         self._java = java
-        self._for_pipeline = Part.PIPELINE in parts
+        self._for_pipeline = for_pipeline
 
     def findings(self) -> Iterator[Finding]:
         kafka = self._settings.kafka
@@ -149,8 +141,7 @@ class ConnectionChecks:
         tables = load_manifest(connection, prefix).tables().values()
         there = topics.describe(connection, [name, *(table.topic for table in tables)])
         _check_readable(connection, there)
-        count = "1 topic" if len(there) == 1 else f"{len(there)} topics"
-        return f"Evergrid's own topics {prefix}.*: {count} seen, readable"
+        return f"Evergrid's own topics {prefix}.*: {counted(len(there), 'topic')} seen, readable"
 
     def _own_topics(self) -> str:
         connection, own = self._settings.kafka.internal, self._settings.internal_topics
@@ -159,9 +150,8 @@ class ConnectionChecks:
         new = [spec for spec in specs if spec.name not in there]
         if new:
             topics.check_creatable(connection, new)
-        state = "are there" if not new else "can be made"
-        state = "are there or can be made" if new and there else state
-        return f"Evergrid's own topics {own.prefix}.*: {state}"
+        states = [*(["are there"] if there else ()), *(["can be made"] if new else ())]
+        return f"Evergrid's own topics {own.prefix}.*: {' or '.join(states)}"
 
     def _test_topic(self) -> str:
         """Create a topic, write to it, read it and delete it."""
@@ -184,27 +174,17 @@ class ConnectionChecks:
 
 
 def _seen(info: TopicInfo) -> str:
-    parts = "1 partition" if info.partitions == 1 else f"{info.partitions} partitions"
-    return f"seen ({parts})"
+    return f"seen ({counted(info.partitions, 'partition')})"
 
 
 def _check_readable(connection: Connection, names: Iterable[str]) -> None:
     """LinkError unless each topic gives a message, or its end if it is empty."""
     starts = {name: {0: _EARLIEST} for name in names}
-    reader = TopicReader(connection, starts)
-    deadline = time.monotonic() + _READ_SECONDS
-    try:
-        # A topic that answered has a real offset in the place of `_EARLIEST`.
-        while unread := [name for name in starts if not reader.reached(name, {0: 0})]:
-            if time.monotonic() > deadline:
-                raise LinkError(
-                    f"read timed out after {_READ_SECONDS:.0f} s: {', '.join(unread)}",
-                    where=where(connection),
-                    remedy="Check the broker's log.",
-                )
-            reader.read()
-    finally:
-        reader.close()
+    with contextlib.closing(TopicReader(connection, starts)) as reader:
+        for name in starts:
+            # A topic that answered has a real offset in the place of `_EARLIEST`.
+            for _ in read_up_to(reader, name, {0: 0}):
+                pass
 
 
 def _reach_host(names: list[str], connection: Connection) -> str:
@@ -216,31 +196,21 @@ def _reach_host(names: list[str], connection: Connection) -> str:
 
 def _log_in(client: str, connection: Connection, count: Callable[[], int]) -> Finding:
     """Whether one client can connect, and how far it comes if it cannot."""
+    who, order = identity(connection), list(Step)
+    taken = {Step.TLS: who.protocol.endswith("SSL"), Step.LOGIN: bool(who.mechanism)}
+    steps = [step for step, is_taken in taken.items() if is_taken]  # after the host was reached
     try:
         brokers = count()
     except AccessError as error:
-        done = [step.value for step in _steps(connection) if _before(step, error.step)]
+        done = [step.value for step in steps if order.index(step) < order.index(error.step)]
         so_far = f"{', '.join(done)}, then failed. " if done else ""
         return Finding(False, f"{client}: {so_far}{error.sentence()}")
     except EvergridError as error:
         return Finding(False, f"{client}: {error.sentence()}")
-    who = identity(connection)
-    done = [step.value for step in _steps(connection)]
+    done = [step.value for step in steps]
     if who.principal:
         done[-1] += f" ({', '.join(filter(None, (who.mechanism, who.principal)))})"
-    done.append("1 broker answered" if brokers == 1 else f"{brokers} brokers answered")
-    return Finding(True, f"{client}: {', '.join(done)}")
-
-
-def _steps(connection: Connection) -> list[Step]:
-    """The steps of this connection after the host was reached."""
-    who = identity(connection)
-    taken = {Step.TLS: who.protocol.endswith("SSL"), Step.LOGIN: bool(who.mechanism)}
-    return [step for step, is_taken in taken.items() if is_taken]
-
-
-def _before(step: Step, other: Step) -> bool:
-    return other not in _STEPS or _STEPS.index(step) < _STEPS.index(other)
+    return Finding(True, f"{client}: {', '.join((*done, counted(brokers, 'broker')))} answered")
 
 
 def _distinct(connections: Iterable[Connection]) -> list[tuple[list[str], Connection]]:

@@ -9,11 +9,12 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from evergrid.changelog.control_topic import ControlTopic
 from evergrid.cli.arguments import config_value
-from evergrid.cli.exit_codes import FAILED, OK, UNDECIDED, Stopped, discard_output
+from evergrid.cli.control_monitor import ControlMonitor
+from evergrid.cli.exit_codes import OK, UNDECIDED, Stopped, discard_output
 from evergrid.cli.status_text import (
     canceled_text,
     generation_lines,
@@ -27,13 +28,7 @@ from evergrid.cli.terminal import StatusLine
 from evergrid.config.settings import Settings
 from evergrid.config.value_types import SECONDS, duration
 from evergrid.model.control_request import Verdict
-from evergrid.model.errors import ConfigError, DataError, EvergridError
-
-if TYPE_CHECKING:
-    from evergrid.changelog.codec import Row
-    from evergrid.cli.control_monitor import ControlMonitor
-
-HELP = "change topics or join types of the running pipeline, or show what runs"
+from evergrid.model.errors import ConfigError, DataError
 
 _DESCRIPTION = """\
 Change the topics of sources or the types of joins: sends a control message, and shows its progress
@@ -49,36 +44,32 @@ _POLL_SECONDS = 0.2
 _SHOWN_MESSAGES = 5
 _LATER = "The message stays on its topic, and the next pipeline reads it."
 _STAYS_SENT = "The message stays sent. `evergrid control` shows its verdict."
-_FINAL_VERDICTS = {
-    Verdict.APPLIED.value: OK,
-    Verdict.IGNORED.value: OK,
-    Verdict.SUPERSEDED.value: FAILED,
-    Verdict.INVALID.value: FAILED,
-    Verdict.FAILED.value: FAILED,
-}
+_OPEN_VERDICTS = (Verdict.WAITING.value, Verdict.PREPARING.value)
 
 
-def add_arguments(parser: argparse.ArgumentParser, sources: Iterable[str] = ()) -> None:
+def add_arguments(parser: argparse.ArgumentParser, sources: Iterable[str]) -> None:
     """`sources` are those of the configuration; each has an option."""
     parser.description = _DESCRIPTION
     for source in sources:
         parser.add_argument(
             f"--{source}-topic",
-            dest="topic",
+            dest="fields",
             action="append",
-            type=lambda text, source=source: (source, text),  # type: ignore[misc]
+            type=lambda text, source=source: (f"{source}Topic", text),  # type: ignore[misc]
             metavar="TOPIC",
             help=f"read {source} from this topic",
         )
     parser.add_argument(
         "--topic",
+        dest="fields",
         action="append",
-        type=_pair,
+        type=_topic,
         metavar="SOURCE=TOPIC",
         help="read this source from this topic",
     )
     parser.add_argument(
         "--join",
+        dest="fields",
         action="append",
         type=_join,
         metavar="[NAME=]TYPE",
@@ -93,58 +84,46 @@ def add_arguments(parser: argparse.ArgumentParser, sources: Iterable[str] = ()) 
     )
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _topic(text: str) -> tuple[str, str]:
+    """A field of the message, unchecked."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
         raise argparse.ArgumentTypeError("expected a source and its topic such as users=users_v2")
-    return name, value
+    return f"{name}Topic", value
 
 
 def _join(text: str) -> tuple[str, str]:
     name, equals, value = text.rpartition("=")
     if not value or bool(name) != bool(equals):
         raise argparse.ArgumentTypeError("expected a type such as left, or final=left")
-    return name, value
+    return f"{name}JoinType" if name else "joinType", value
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    # The Kafka client takes a moment to import, which --help need not wait for.
-    from evergrid.cli.control_monitor import ControlMonitor
-
-    fields = _fields(options.topic or (), options.join or ())
-    if not fields:
-        with contextlib.closing(ControlMonitor(settings)) as monitor:
-            _show(settings, monitor)
-        return OK
+    fields = dict(options.fields or ())
+    if len(fields) != len(options.fields or ()):
+        raise ConfigError("duplicate option", remedy="Name each source and join once.")
     try:
         monitor = ControlMonitor(settings)
     except Stopped:
+        if not fields:
+            raise
         print("Stopped before anything was sent.", flush=True)
         return UNDECIDED
-    try:
-        return _send(settings, monitor, fields, options)
-    except BrokenPipeError:
-        discard_output()
-        return UNDECIDED
-    finally:
-        monitor.close()
-
-
-def _fields(topics: Sequence[tuple[str, str]], joins: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """The fields of the message, unchecked."""
-    asked = [(f"{source}Topic", topic) for source, topic in topics]
-    asked += [(f"{name}JoinType" if name else "joinType", kind) for name, kind in joins]
-    fields = dict(asked)
-    if len(fields) != len(asked):
-        raise ConfigError("duplicate option", remedy="Name each source and join once.")
-    return fields
+    with contextlib.closing(monitor):
+        if not fields:
+            _show(settings, monitor)
+            return OK
+        try:
+            return _send(settings, monitor, fields, options)
+        except BrokenPipeError:
+            discard_output()
+            return UNDECIDED
 
 
 def _send(
     settings: Settings, monitor: ControlMonitor, fields: dict[str, str], options: argparse.Namespace
 ) -> int:
-    from evergrid.changelog.control_topic import ControlTopic
-
     topic, value = ControlTopic(settings), json.dumps(fields).encode()
     try:
         topic.read(value, monitor.manifest)
@@ -173,45 +152,27 @@ def _send(
 def _wait_for_verdict(
     monitor: ControlMonitor, row_id: str, line: StatusLine, timeout: int | None
 ) -> int:
+    """Show the progress until there is a final verdict."""
     began = time.monotonic()
     try:
-        row = _follow(monitor, row_id, line, timeout)
+        while timeout is None or time.monotonic() < began + timeout:
+            row = monitor.verdicts.get(row_id)
+            if row is not None and row["verdict"] not in _OPEN_VERDICTS:
+                line.clear()
+                line.keep(outcome_text(row, monitor.manifest, time.monotonic() - began))
+                return OK
+            if monitor.problem:
+                line.update(f"{monitor.problem} Retrying.")
+            elif not monitor.alive:
+                line.update(f"{_pipeline(monitor)} {_LATER}")
+            else:
+                line.update(pending_text(row, monitor.manifest))
+            monitor.update(_POLL_SECONDS)
     except Stopped:
         line.keep(f"Stopped waiting. {_STAYS_SENT}")
-        return UNDECIDED
-    if row is None:
+    else:
         line.keep(f"Timed out after {timeout} s without a verdict. {_STAYS_SENT}")
-        return UNDECIDED
-    return _end(row, monitor, line, time.monotonic() - began)
-
-
-def _follow(
-    monitor: ControlMonitor, row_id: str, line: StatusLine, seconds: int | None
-) -> Row | None:
-    """Show the progress until there is a final verdict; None after a timeout."""
-    deadline = None if seconds is None else time.monotonic() + seconds
-    while deadline is None or time.monotonic() < deadline:
-        row = monitor.verdicts.get(row_id)
-        if row is not None and row["verdict"] in _FINAL_VERDICTS:
-            return row
-        if monitor.problem:
-            line.update(f"{monitor.problem} Retrying.")
-        elif not monitor.alive:
-            line.update(f"{_pipeline(monitor)} {_LATER}")
-        else:
-            line.update(pending_text(row, monitor.manifest))
-        monitor.update(_POLL_SECONDS)
-    return None
-
-
-def _end(row: Row, monitor: ControlMonitor, line: StatusLine, seconds: float) -> int:
-    code = _FINAL_VERDICTS[str(row["verdict"])]
-    text = outcome_text(row, monitor.manifest, seconds)
-    line.clear()
-    if code != OK:
-        raise EvergridError(text)
-    line.keep(text)
-    return code
+    return UNDECIDED
 
 
 def _show(settings: Settings, monitor: ControlMonitor) -> None:

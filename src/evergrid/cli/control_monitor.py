@@ -46,9 +46,8 @@ class ControlMonitor:
     @property
     def alive(self) -> bool:
         """Whether there was a heartbeat of a pipeline lately."""
-        return (
-            bool(self.manifest.heartbeat) and time.monotonic() - self._heartbeat_at < _ALIVE_SECONDS
-        )
+        quiet_seconds = time.monotonic() - self._heartbeat_at
+        return bool(self.manifest.heartbeat) and quiet_seconds < _ALIVE_SECONDS
 
     def update(self, seconds: float) -> None:
         """Read new records for about `seconds`; without Kafka, `problem` says why."""
@@ -75,11 +74,7 @@ class ControlMonitor:
         rows: dict[str, Row] = {}
         for batch in read_to_end(self._connection, target.topic):
             for record in batch:
-                change = decode(record.key, record.value)
-                if change.row is None:
-                    rows.pop(change.row_id, None)
-                else:
-                    rows[change.row_id] = change.row
+                _keep(rows, record)
         order = target.table.order
         return sorted(rows.values(), key=lambda row: [int(row[name] or 0) for name in order])
 
@@ -127,12 +122,18 @@ class ControlMonitor:
     def _take(self, record: Record) -> None:
         self._next[record.topic][record.partition] = record.offset + 1
         if record.topic != self._manifest_topic:
-            change = decode(record.key, record.value)
-            if change.row is not None:
-                self.verdicts[change.row_id] = change.row
+            _keep(self.verdicts, record)
         elif record.key is not None:
             before = self.manifest.heartbeat
             self.manifest = apply(self.manifest, record.key, record.value)
             if self.manifest.heartbeat != before:
                 self._heartbeat_at = time.monotonic()
                 self.problem, self._failed_probes = "", 0
+
+
+def _keep(rows: dict[str, Row], record: Record) -> None:
+    change = decode(record.key, record.value)
+    if change.row is None:
+        rows.pop(change.row_id, None)
+    else:
+        rows[change.row_id] = change.row

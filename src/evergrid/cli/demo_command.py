@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from evergrid.cli.arguments import integer_from, number_between
-from evergrid.cli.exit_codes import OK
-from evergrid.cli.terminal import warn
-from evergrid.demo.demo_broker import KafkaSecurity
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from evergrid.cli.arguments import config_value, number_between
+from evergrid.cli.exit_codes import OK, discard_output
+from evergrid.cli.terminal import say, warn
+from evergrid.client import TableDescription
+from evergrid.config.value_types import whole
+from evergrid.demo.board import Board
+from evergrid.demo.demo_broker import NO_SECURITY, SECURED
+from evergrid.demo.demo_services import DemoServices
 from evergrid.demo.demo_settings import DemoOptions, demo_settings
 from evergrid.model.join import JoinType
+from evergrid.model.printable import printable
 
-if TYPE_CHECKING:
-    from evergrid.demo.board import Board
-    from evergrid.demo.demo_services import DemoServices
-
-HELP = "run a demo: a Kafka broker, sample events, the joined tables"
+_EPILOG = """\
+The demo runs with Evergrid's defaults, whatever is in this directory, unless -c names a file.
+That file must have a source named users or accounts, because the sample events are for these.
+"""
 
 _POLL_SECONDS = 0.25
+_STATUS_SECONDS = 2.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
     parser.add_argument(
         "--rate",
         type=number_between(0.1, 10_000),
@@ -41,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--port",
-        type=integer_from(1, 65535),
+        type=config_value(whole(1, 65535)),
         metavar="P",
         help="the broker's port (default: that of the last run, or a free one)",
     )
@@ -56,8 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--kafka-security",
-        choices=[kind.value for kind in KafkaSecurity],
-        default=KafkaSecurity.NONE.value,
+        choices=[NO_SECURITY, *SECURED],
+        default=NO_SECURITY,
         help="how clients authenticate at the broker; all but none use TLS and ACLs "
         "(default: none)",
     )
@@ -73,13 +85,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    # The client and rich take a moment to import, which --help need not wait for.
-    from rich.console import Console
-
-    from evergrid.cli.demo_display import show
-    from evergrid.demo.board import Board
-    from evergrid.demo.demo_services import DemoServices
-
     options = DemoOptions(
         config=arguments.config,
         directory=arguments.data_dir,
@@ -88,29 +93,89 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         port=arguments.port,
         fresh=arguments.fresh,
-        security=KafkaSecurity(arguments.kafka_security),
+        security=arguments.kafka_security,
     )
     demo = demo_settings(options, os.environ)
-    board = Board(demo.tables, demo.quarantine)
+    console = Console(markup=False, emoji=False, highlight=False)
+    names = [
+        table.name for table in (*demo.settings.generation_tables(), demo.settings.quarantine())
+    ]
+    board = Board(names, names[-1], lambda text: print_line(text, console))
     services = DemoServices(demo, board)
     services.claim_directory()
-    with show(board, Console(markup=False, emoji=False, highlight=False)):
+    live = Live(get_renderable=lambda: render(board), console=console)
+    with live if console.is_terminal else contextlib.nullcontext():
         try:
             services.start()
-            board.note(f"Follow a table: {demo.tail_command}")
-            _watch(services, board, arguments.minutes)
+            board.report(f"Follow a table: {demo.tail_command}")
+            watch(services.check, board, arguments.minutes, status_lines=not console.is_terminal)
         finally:
-            board.stopping()
+            board.pipeline_ended("Stopping.")
             services.stop()
     warn("Stopped.")
     return OK
 
 
-def _watch(services: DemoServices, board: Board, minutes: float | None) -> None:
+def watch(
+    check: Callable[[], None], board: Board, minutes: float | None, *, status_lines: bool
+) -> None:
     """Keep the services running; with `minutes`, until the tables were live for so long."""
+    due = 0.0
     while True:
-        services.check()
-        live = time.time() - board.live_since if board.live_since else 0.0
-        if minutes is not None and board.live_since and live >= 60 * minutes:
-            return
+        check()
+        if board.live_since:
+            if status_lines and time.monotonic() >= due:
+                due = time.monotonic() + _STATUS_SECONDS
+                board.report(status_line(board))
+            if minutes is not None and time.time() - board.live_since >= 60 * minutes:
+                return
         time.sleep(_POLL_SECONDS)
+
+
+def print_line(text: str, console: Console) -> None:
+    """Above the board on a terminal; without a reader, the demo goes on."""
+    if console.is_terminal:
+        line = Text(f"{time.strftime('%H:%M:%S')} {printable(text)}")
+        # Not wrapped, so that an address or a command can be copied from the terminal.
+        console.print(line, soft_wrap=True)
+        return
+    try:
+        say(printable(text))
+    except BrokenPipeError:
+        discard_output()
+
+
+def render(board: Board) -> Group:
+    """The board: state, address with the key, broker, and the figures of each table."""
+    state = Text(f"● live, generation {board.generation}", "bright_green")
+    if not board.live:
+        state = Text(f"○ not live: {printable(board.status)}", "bright_yellow")
+    address = Text(f"Open: {board.address or 'not served yet'}", "bold")
+    broker = Text(f"Kafka: {board.broker or 'not started yet'}; stop: Ctrl-C")
+    figures = Table(box=None, pad_edge=False, header_style="dim")
+    for number, heading in enumerate(("table", "rows", "changes/s", "lag")):
+        figures.add_column(heading, justify="right" if number else "left", no_wrap=True)
+    for table in board.tables:
+        rate = f"{table.changes_per_second:,.1f}"
+        figures.add_row(table.name, f"{table.rows:,}", rate, _lag(table))
+    return Group("", state, address, broker, "", figures)
+
+
+def status_line(board: Board) -> str:
+    """The board in one line of plain text."""
+    if not board.live:
+        return f"not live: {board.status}"
+    tables = [
+        f"{table.name} {table.rows:,} rows, {table.changes_per_second:,.1f}/s"
+        + (f", lag {lag}" if (lag := _lag(table)) else "")
+        for table in board.tables
+    ]
+    return " | ".join([f"live, generation {board.generation}", *tables])
+
+
+def _lag(table: TableDescription) -> str:
+    """How old the newest message was when its row arrived; empty while nothing arrives."""
+    if not table.changes_per_second:
+        return ""
+    seconds = table.lag_seconds
+    return f"{1000 * seconds:,.0f} ms" if seconds < 10 else f"{seconds:,.0f} s"

@@ -9,7 +9,6 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 
 from evergrid.cli.terminal import warn
@@ -45,8 +44,12 @@ def run_with_exit_code(command: Callable[[], int]) -> int:
         discard_output()
         return OK
     except Exception as error:
-        path = _write_trace(traceback.format_exc())
-        warn(f"evergrid: internal error ({type(error).__name__}). Please report it with {path}.")
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="evergrid-", suffix=".trace.txt", delete=False
+        ) as file:
+            file.write(traceback.format_exc())
+        what = f"internal error ({type(error).__name__})"
+        warn(f"evergrid: {what}. Please report it with {file.name}.")
         return INTERNAL_ERROR
     finally:
         force_exit_later()
@@ -75,17 +78,6 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 
 def force_exit_later() -> None:
     """End the process after some seconds, even if a thread hangs; child processes end with it."""
-
-    def leave() -> None:
-        os._exit(FAILED)
-
-    timer = threading.Timer(_MAX_STOP_SECONDS, leave)
+    timer = threading.Timer(_MAX_STOP_SECONDS, lambda: os._exit(FAILED))
     timer.daemon = True
     timer.start()
-
-
-def _write_trace(text: str) -> Path:
-    handle, name = tempfile.mkstemp(prefix="evergrid-", suffix=".trace.txt")
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    return Path(name)

@@ -6,19 +6,14 @@ import argparse
 import asyncio
 import signal
 import time
-from typing import TYPE_CHECKING
 
-from evergrid.cli.arguments import no_arguments as add_arguments
+from evergrid.changelog.control_topic import ControlTopic
 from evergrid.cli.exit_codes import Stopped, force_exit_later
 from evergrid.cli.terminal import say
 from evergrid.config.settings import Settings
-
-if TYPE_CHECKING:
-    from evergrid.gateway.engine.threaded_engine import ThreadedEngine
-
-__all__ = ["HELP", "add_arguments", "run"]
-
-HELP = "serve the tables live, over WebSocket and HTTP"
+from evergrid.gateway.access.key_registry import KeyRegistry
+from evergrid.gateway.engine.threaded_engine import ThreadedEngine
+from evergrid.gateway.server import serve
 
 _POLL_SECONDS = 0.2
 _PROGRESS_SECONDS = 5.0
@@ -30,15 +25,7 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 async def _serve(settings: Settings) -> None:
-    # Arrow and the web server take a moment to import, which --help need not wait for.
-    from evergrid.changelog.control_topic import ControlTopic
-    from evergrid.gateway.access.key_registry import KeyRegistry
-    from evergrid.gateway.access.origin_policy import check_binding
-    from evergrid.gateway.engine.threaded_engine import ThreadedEngine
-    from evergrid.gateway.server import serve
-
     gateway = settings.gateway
-    check_binding(gateway)
     keys = KeyRegistry(gateway.keys, say)
     engine = ThreadedEngine(settings, say)
     stopped = asyncio.Event()
@@ -47,7 +34,9 @@ async def _serve(settings: Settings) -> None:
         loop.add_signal_handler(number, stopped.set)
     running = await serve(gateway, engine, keys, ControlTopic(settings), say)
     try:
-        say(f"Serving at {running.address} for {_keys(keys.names)}.")
+        names = keys.names
+        users = f"key {names[0]}" if len(names) == 1 else f"{len(names)} keys"
+        say(f"Serving at {running.address} for {users}.")
         progress = asyncio.create_task(_report_loading(engine))
         waits = [asyncio.create_task(engine.failed()), asyncio.create_task(stopped.wait())]
         done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -71,7 +60,3 @@ async def _report_loading(engine: ThreadedEngine) -> None:
     tables = await engine.tables()
     rows = sum(table.rows for table in tables)
     say(f"Ready: {rows:,} rows in {', '.join(table.name for table in tables)}.")
-
-
-def _keys(names: tuple[str, ...]) -> str:
-    return f"key {names[0]}" if len(names) == 1 else f"{len(names)} keys"

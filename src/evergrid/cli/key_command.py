@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import datetime
 from collections.abc import Callable
-from pathlib import Path
 
-from evergrid.cli.arguments import config_value
+from evergrid.cli.arguments import add_config, config_value
+from evergrid.cli.exit_codes import OK
 from evergrid.cli.terminal import table_lines, warn
 from evergrid.config.settings import Settings
 from evergrid.config.value_types import SECONDS, duration
 from evergrid.gateway.access.access_key import EVERY_TABLE, AccessKey
 from evergrid.gateway.access.key_file import NAME, PATTERN, create_key, read_keys, remove_key
-
-HELP = "create, list and remove the keys of a gateway"
 
 _LIFETIME = duration(1, 36500 * SECONDS["d"], "12h or 30d")
 _CREATED = """\
@@ -24,7 +22,7 @@ it into an address (?key=...): gateways refuse that.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(action=lambda _settings, _options: _help(parser))
+    parser.set_defaults(action=lambda _settings, _options: parser.print_help())
     actions = parser.add_subparsers(title="actions", metavar="ACTION")
     create = _action(actions, "create", _create, "create a key and print it, this once")
     create.add_argument(
@@ -50,26 +48,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    action: Callable[[Settings, argparse.Namespace], int] = options.action
-    return action(settings, options)
+    options.action(settings, options)
+    return OK
 
 
 def _action(
     actions: argparse._SubParsersAction[argparse.ArgumentParser],
     name: str,
-    action: Callable[[Settings, argparse.Namespace], int],
+    action: Callable[[Settings, argparse.Namespace], None],
     words: str,
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
     # Accepted here too, without a default, which would override one given before the action.
-    parser.add_argument(
-        "-c",
-        "--config",
-        type=Path,
-        default=argparse.SUPPRESS,
-        metavar="FILE",
-        help="the configuration file",
-    )
+    add_config(parser, argparse.SUPPRESS)
     parser.set_defaults(action=action)
     return parser
 
@@ -79,12 +70,7 @@ def _patterns(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(read(part.strip()) for part in text.split(",")))
 
 
-def _help(parser: argparse.ArgumentParser) -> int:
-    parser.print_help()
-    return 0
-
-
-def _create(settings: Settings, options: argparse.Namespace) -> int:
+def _create(settings: Settings, options: argparse.Namespace) -> None:
     seconds: int | None = options.expires
     lifetime = None if seconds is None else datetime.timedelta(seconds=seconds)
     key, secret = create_key(
@@ -94,30 +80,26 @@ def _create(settings: Settings, options: argparse.Namespace) -> int:
         control=options.control,
         lifetime=lifetime,
     )
-    warn(f"Key '{key.name}' ({_rights(key)}) is valid {_until(key, _now())}.")
+    warn(f"Key '{key.name}' ({_rights(key)}) is valid {_until(key)}.")
     warn(_CREATED)
     print(secret, flush=True)
-    return 0
 
 
-def _list(settings: Settings, _options: argparse.Namespace) -> int:
+def _list(settings: Settings, _options: argparse.Namespace) -> None:
     path = settings.gateway.keys
     ring = read_keys(path) if path.exists() else None
     for warning in ring.warnings if ring else ():
         warn(warning)
     if ring is None or not ring.keys:
         warn(f"No keys in {path} yet. Create one: evergrid key create NAME.")
-        return 0
-    now = _now()
-    rows = [(key.name, _rights(key), _time(key.created), _until(key, now)) for key in ring.keys]
+        return
+    rows = [(key.name, _rights(key), _time(key.created), _until(key)) for key in ring.keys]
     print("\n".join(table_lines(rows, ("NAME", "RIGHTS", "CREATED", "VALID"))))
-    return 0
 
 
-def _remove(settings: Settings, options: argparse.Namespace) -> int:
+def _remove(settings: Settings, options: argparse.Namespace) -> None:
     remove_key(settings.gateway.keys, options.name)
     warn(f"Key '{options.name}' is removed. Gateways that read this file notice within a second.")
-    return 0
 
 
 def _rights(key: AccessKey) -> str:
@@ -125,15 +107,11 @@ def _rights(key: AccessKey) -> str:
     return f"reads {tables}, control" if key.control else f"reads {tables}"
 
 
-def _until(key: AccessKey, now: datetime.datetime) -> str:
+def _until(key: AccessKey) -> str:
     if key.expires is None:
         return "until removed"
-    word = "expired" if key.expired(now) else "until"
+    word = "expired" if key.expired(datetime.datetime.now(datetime.UTC)) else "until"
     return f"{word} {_time(key.expires)}"
-
-
-def _now() -> datetime.datetime:
-    return datetime.datetime.now(datetime.UTC)
 
 
 def _time(time: datetime.datetime | None) -> str:

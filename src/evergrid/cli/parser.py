@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evergrid.cli import (
-    check_command,
-    control_command,
-    demo_command,
-    gateway_command,
-    key_command,
-    pipeline_command,
-    run_command,
-    tail_command,
-)
+from evergrid.cli.arguments import add_config
 from evergrid.cli.exit_codes import run_with_exit_code
 from evergrid.config import load
 from evergrid.model.errors import EvergridError
@@ -27,22 +19,18 @@ _EPILOG = """\
 The configuration is evergrid.yaml in this directory unless -c or EVERGRID_CONFIG names
 another file; without a file, Evergrid runs with its defaults. See docs/configuration.md.
 """
-_DEMO_EPILOG = """\
-The demo runs with Evergrid's defaults, whatever is in this directory, unless -c names a file.
-That file must have a source named users or accounts, because the sample events are for these.
-"""
-
 _DEFAULT_FILE = Path("evergrid.yaml")
 
+# A command's module is imported only when it is used: Spark, Arrow and Kafka take a moment.
 _COMMANDS = {
-    "demo": demo_command,
-    "run": run_command,
-    "pipeline": pipeline_command,
-    "gateway": gateway_command,
-    "tail": tail_command,
-    "control": control_command,
-    "check": check_command,
-    "key": key_command,
+    "demo": "run a demo: a Kafka broker, sample events, the joined tables",
+    "run": "run pipeline and gateway together",
+    "pipeline": "join the source topics and write the changelogs",
+    "gateway": "serve the tables live, over WebSocket and HTTP",
+    "tail": "print a table's changes as they come",
+    "control": "change topics or join types of the running pipeline, or show what runs",
+    "check": "check whether this configuration can run here: settings, Java, Kafka, topics",
+    "key": "create, list and remove the keys of a gateway",
 }
 
 
@@ -53,11 +41,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    options = _parser(_sources(given)).parse_args(given)
-    command = _COMMANDS[options.command]
-    if command is demo_command:
-        return demo_command.run(options)
-    return command.run(load(_file(options.config), os.environ), options)  # type: ignore[no-any-return]
+    parser = argparse.ArgumentParser(
+        prog="evergrid",
+        description="Kafka topics as live, joined tables.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"evergrid {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    chosen = next((argument for argument in given if not argument.startswith("-")), "")
+    for name, words in _COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=words,
+            description=words,
+            epilog=_EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        add_config(command)
+        if name == chosen:
+            module = importlib.import_module(f"evergrid.cli.{name}_command")
+            if name == "control":
+                module.add_arguments(command, _sources(given))
+            elif hasattr(module, "add_arguments"):
+                module.add_arguments(command)
+    options = parser.parse_args(given)
+    if options.command == "demo":  # with defaults of its own, whatever is in this directory
+        return module.run(options)  # type: ignore[no-any-return]
+    return module.run(load(_file(options.config), os.environ), options)  # type: ignore[no-any-return]
 
 
 def _file(chosen: Path | None) -> Path | None:
@@ -73,10 +84,8 @@ def _sources(given: Sequence[str]) -> tuple[str, ...]:
 
     `--help` works even if the configuration cannot be read.
     """
-    if given[:1] != ["control"]:
-        return ()
     first = argparse.ArgumentParser(prog="evergrid control", add_help=False, allow_abbrev=False)
-    _add_config(first)
+    add_config(first)
     chosen, rest = first.parse_known_args(given[1:])
     try:
         return tuple(load(_file(chosen.config), os.environ).sources)
@@ -84,36 +93,3 @@ def _sources(given: Sequence[str]) -> tuple[str, ...]:
         if {"-h", "--help"} & {*rest}:
             return ()
         raise
-
-
-def _add_config(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-c", "--config", type=Path, metavar="FILE", help="the configuration file")
-
-
-def _parser(sources: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="evergrid",
-        description="Kafka topics as live, joined tables.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"evergrid {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, module in _COMMANDS.items():
-        command = commands.add_parser(
-            name,
-            help=module.HELP,
-            description=module.HELP,
-            epilog=_DEMO_EPILOG if module is demo_command else _EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        _add_config(command)
-        if module is control_command:
-            control_command.add_arguments(command, sources)
-        else:
-            module.add_arguments(command)
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -13,7 +13,7 @@ from evergrid.process.java import java_command
 
 _MIN_DISK = 1024**3
 _BESIDE_SPARK = 512 * 1024**2  # Python, and what Java needs beyond its heap
-_UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+_UNITS = {"m": 1024**2, "g": 1024**3}
 
 
 def check_machine(settings: Settings) -> None:
@@ -23,27 +23,35 @@ def check_machine(settings: Settings) -> None:
     check_memory(settings)
 
 
-def check_disk(directory: Path) -> None:
-    """ConfigError if the disk of `directory` is almost full."""
-    free = shutil.disk_usage(directory).free
+def check_disk(directory: Path) -> str:
+    """That there is space; ConfigError if the disk of `directory` is almost full."""
+    free = shutil.disk_usage(existing(directory)).free
     if free < _MIN_DISK:
         raise ConfigError(
             f"not enough disk space: {_megabytes(free)} free, {_megabytes(_MIN_DISK)} needed",
             where=f"data_dir {directory}",
             remedy="Free some space, or set data_dir to a directory on another disk.",
         )
+    return f"Disk: enough space for {directory}"
 
 
-def check_memory(settings: Settings) -> None:
-    """ConfigError if Spark's driver does not fit into memory."""
-    needed = _bytes(settings.spark.driver_memory) + _BESIDE_SPARK
+def check_memory(settings: Settings) -> str:
+    """That there is memory; ConfigError if Spark's driver does not fit into it."""
+    wanted = settings.spark.driver_memory
+    needed = int(wanted[:-1]) * _UNITS[wanted[-1]] + _BESIDE_SPARK
     free = _free_memory()
     if free is not None and free < needed:
         raise ConfigError(
             f"not enough memory: {_megabytes(free)} free, {_megabytes(needed)} needed",
-            where=f"spark.driver_memory {settings.spark.driver_memory}",
+            where=f"spark.driver_memory {wanted}",
             remedy="End other programs, or set spark.driver_memory lower (at least 512m).",
         )
+    return f"Memory: enough for spark.driver_memory {wanted}"
+
+
+def existing(path: Path) -> Path:
+    """The path itself, or its nearest parent that exists."""
+    return next((part for part in (path, *path.parents) if part.exists()), Path(path.anchor))
 
 
 def _free_memory() -> int | None:
@@ -58,10 +66,6 @@ def _free_memory() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
         return None
-
-
-def _bytes(spelling: str) -> int:
-    return int(spelling[:-1]) * _UNITS[spelling[-1].lower()]
 
 
 def _megabytes(size: int) -> str:

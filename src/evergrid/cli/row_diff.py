@@ -1,24 +1,17 @@
-"""The difference between two states of the newest rows of a table. Values in, values out."""
+"""The changes between two states of the newest rows of a table. Values in, values out."""
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evergrid.client.window_changes import ChangeKind, changes_between
+from evergrid.client import Change, ChangeKind
+from evergrid.client.window_changes import changes_between
+from evergrid.gateway.http.row_formats import cells
 from evergrid.protocol.frames import ID_COLUMN
-
-
-class RowChange(enum.Enum):
-    """What happened to a row between the two states."""
-
-    NEW = "+"
-    UPDATED = "~"
-    DELETED = "-"
 
 
 class NewestRows(msgspec.Struct, frozen=True):
@@ -27,55 +20,38 @@ class NewestRows(msgspec.Struct, frozen=True):
     rows: pa.Table
     has_older: bool
 
-
-class RowDiff(msgspec.Struct, frozen=True):
-    """Ids of deleted rows, then rows with a mark each.
-
-    `missed`: more rows came than one state holds, so that some of them were never seen.
-    """
-
-    deleted: tuple[str, ...]
-    marks: tuple[RowChange, ...]
-    rows: pa.Table
-    missed: bool = False
-
-    def __len__(self) -> int:
-        return len(self.deleted) + len(self.marks)
-
-    def first(self, count: int) -> RowDiff:
-        """At most `count` changes of it."""
-        rest = max(0, count - len(self.deleted))
-        return RowDiff(
-            self.deleted[:count], self.marks[:rest], self.rows.slice(0, rest), missed=self.missed
-        )
+    @property
+    def positions(self) -> dict[str, int]:
+        return {row_id: place for place, row_id in enumerate(self.rows[ID_COLUMN].to_pylist())}
 
 
-def row_diff(before: NewestRows, after: NewestRows) -> RowDiff:
-    """The changes from one state to the next.
+def row_diff(before: NewestRows, after: NewestRows) -> list[Change]:
+    """The changes from one state to the next: deleted rows, then the others, oldest first.
 
     A row that leaves at the old end made room for a newer one, or retention dropped it: this is
     not a deletion. A row that is missing between others was deleted. Then an older row may enter
     at the old end, which is not new.
     """
-    old, new = _positions(before.rows), _positions(after.rows)
-    kept = next((position for row_id, position in old.items() if row_id in new), None)
+    old, new = before.positions, after.positions
+    kept = next((place for row_id, place in old.items() if row_id in new), len(old))
+    # The first place in the new state that the state before covers.
+    floor = new.get(next(iter(old), ""), 0) if before.has_older else 0
     changes = list(changes_between(_comparable(before.rows), _comparable(after.rows)))
-    removed = (change.id for change in changes if change.kind is ChangeKind.REMOVED)
-    floor = _floor(before, new)
-    marked = {
-        new[change.id]: RowChange.UPDATED if change.kind is ChangeKind.UPDATED else RowChange.NEW
-        for change in changes
-        if change.kind is not ChangeKind.REMOVED and new[change.id] >= floor
-    }
-    return RowDiff(
-        deleted=tuple(row_id for row_id in removed if kept is not None and old[row_id] > kept),
-        marks=tuple(marked.values()),
-        rows=_taken(after.rows, marked),
-        missed=kept is None and after.has_older,
-    )
+    removed = [each for each in changes if each.kind is ChangeKind.REMOVED]
+    kinds = {new[each.id]: each.kind for each in changes[len(removed) :] if new[each.id] >= floor}
+    rows = after.rows.take(pa.array(kinds, pa.int64()))
+    return [
+        *(each for each in removed if old[each.id] > kept),
+        *as_changes(rows, kinds.values()),
+    ]
 
 
-def newer_rows(before: NewestRows, after: NewestRows, time: str | None) -> RowDiff:
+def some_missed(before: NewestRows, after: NewestRows) -> bool:
+    """Whether more rows came than one state holds, so that some of them were never seen."""
+    return after.has_older and before.positions.keys().isdisjoint(after.positions)
+
+
+def newer_rows(before: NewestRows, after: NewestRows, time: str | None) -> pa.Table:
     """The rows of a new generation that are newer than those shown of the one before.
 
     `time` is the time column; the other rows are the same past once more.
@@ -85,26 +61,15 @@ def newer_rows(before: NewestRows, after: NewestRows, time: str | None) -> RowDi
     newest = pc.max(before.rows[time]) if known else None
     if newest is not None and newest.is_valid and newest.type == rows[time].type:
         rows = rows.filter(pc.greater(rows[time], newest))
-    return all_new(rows)
+    return rows
 
 
-def all_new(rows: pa.Table) -> RowDiff:
-    return RowDiff((), (RowChange.NEW,) * rows.num_rows, rows)
-
-
-def _floor(before: NewestRows, new: dict[str, int]) -> int:
-    """The first position in the new state that the state before covers."""
-    if not before.has_older or not before.rows.num_rows:
-        return 0
-    return new.get(before.rows[ID_COLUMN][0].as_py(), 0)
-
-
-def _positions(rows: pa.Table) -> dict[str, int]:
-    return {row_id: position for position, row_id in enumerate(rows[ID_COLUMN].to_pylist())}
-
-
-def _taken(rows: pa.Table, positions: Iterable[int]) -> pa.Table:
-    return rows.take(pa.array(positions, pa.int64()))
+def as_changes(rows: pa.Table, kinds: Iterable[ChangeKind]) -> Iterator[Change]:
+    """A change of its kind for each row, with values as in HTTP answers."""
+    columns = [cells(column.combine_chunks()) for column in rows.columns]
+    for kind, values in zip(kinds, zip(*columns, strict=True), strict=False):
+        row = dict(zip(rows.schema.names, values, strict=True))
+        yield Change(kind, row.pop(ID_COLUMN), row)
 
 
 def _comparable(rows: pa.Table) -> pa.Table:

@@ -8,7 +8,6 @@ import sys
 import time
 from typing import NoReturn
 
-from evergrid.cli.arguments import no_arguments as add_arguments
 from evergrid.cli.exit_codes import FAILED
 from evergrid.cli.terminal import say
 from evergrid.config.settings import Settings
@@ -16,10 +15,6 @@ from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.model.errors import ConfigError
 from evergrid.process import child_process
 from evergrid.process.supervised_child import Ended, SupervisedChild, stop_all
-
-__all__ = ["HELP", "add_arguments", "run"]
-
-HELP = "run pipeline and gateway together"
 
 _POLL_SECONDS = 0.2
 _STOP_SECONDS = 6.0

@@ -8,12 +8,12 @@ from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Manifest
 from evergrid.cli.terminal import local_time, table_lines
 from evergrid.model.control_request import Verdict
+from evergrid.model.errors import EvergridError
 from evergrid.model.generation import Generation, State
 from evergrid.model.join import JoinType
 from evergrid.model.printable import printable
 from evergrid.orchestrator.registry import progress_text
 
-_NO_PIPELINE_YET = "No pipeline has run yet."
 _MAX_MESSAGE = 200
 _MAX_REASON = 2000  # long, because the remedy comes last
 _FAILURES = {
@@ -28,41 +28,30 @@ def pipeline_text(manifest: Manifest, alive: bool) -> str:
     if alive:
         return "The pipeline runs."
     if not manifest.heartbeat:
-        return _NO_PIPELINE_YET
+        return "No pipeline has run yet."
     return f"No pipeline runs since {local_time(manifest.heartbeat)}."
 
 
 def pending_text(row: Row | None, manifest: Manifest) -> str:
     """What is being done for a message that has no final verdict yet."""
-    verdict = row["verdict"] if row else None
     if row is None:
         return "Waiting for the pipeline to read it."
-    if verdict != Verdict.PREPARING.value:
+    if row["verdict"] != Verdict.PREPARING.value:
         return f"Waiting. {_reason(row)}".rstrip()
-    number = row["generation"]
-    generation = manifest.generations.get(number) if isinstance(number, int) else None
-    if generation is None:
-        return f"Preparing generation {number}."
-    return _preparing(generation)
+    generation = _generation(row, manifest)
+    return _preparing(generation) if generation else f"Preparing generation {row['generation']}."
 
 
 def outcome_text(row: Row, manifest: Manifest, seconds: float) -> str:
-    """The final verdict on a message, `seconds` after it was sent."""
-    verdict, reason, number = row["verdict"], _reason(row), row["generation"]
+    """The final verdict on a message, `seconds` after it was sent; an error if it failed."""
+    verdict, reason = row["verdict"], _reason(row)
     if verdict == Verdict.APPLIED.value:
-        generation = manifest.generations.get(number) if isinstance(number, int) else None
-        parts = f": {parts_of(generation)}" if generation else ""
-        return f"Generation {number} is live after {_duration(seconds)}{parts}."
+        generation = _generation(row, manifest)
+        parts = f": {_parts(generation)}" if generation else ""
+        return f"Generation {row['generation']} is live after {_duration(seconds)}{parts}."
     if verdict == Verdict.IGNORED.value:
         return f"Nothing to do. {reason}".rstrip()
-    return f"{_FAILURES[str(verdict)]}: {reason or 'no reason given'}"
-
-
-def parts_of(generation: Generation) -> str:
-    """Its sources with their topics, and its joins with their types."""
-    sources = [f"{name}: {source.topic}" for name, source in generation.sources.items()]
-    joins = [f"{name}: {join.type.value}" for name, join in generation.joins.items()]
-    return ", ".join((*sources, *joins))
+    raise EvergridError(f"{_FAILURES[str(verdict)]}: {reason or 'no reason given'}")
 
 
 def generation_lines(manifest: Manifest) -> Iterator[str]:
@@ -70,16 +59,16 @@ def generation_lines(manifest: Manifest) -> Iterator[str]:
     current = manifest.current_generation
     if current is not None:
         since = local_time(current.times.current)
-        yield f"Generation {current.number} is current since {since}: {parts_of(current)}."
+        yield f"Generation {current.number} is current since {since}: {_parts(current)}."
     for number, one in sorted(manifest.generations.items(), reverse=True):
         if number == manifest.current:
             continue
         if one.state is State.RETIRING:
-            yield f"Generation {number} is kept for a quick return: {parts_of(one)}."
+            yield f"Generation {number} is kept for a quick return: {_parts(one)}."
         elif one.state is State.FAILED:
             yield _preparing(one)
         elif one.state is not State.GONE:
-            yield f"{_preparing(one).rstrip('.')} ({parts_of(one)})."
+            yield f"{_preparing(one).rstrip('.')} ({_parts(one)})."
 
 
 def canceled_text(manifest: Manifest) -> str:
@@ -88,7 +77,7 @@ def canceled_text(manifest: Manifest) -> str:
         if number != manifest.current and one.state in (State.PREPARING, State.READY):
             cause = f" for message {one.cause}" if one.cause else ""
             return (
-                f"Generation {number} ({parts_of(one)}) is being prepared{cause}; this message "
+                f"Generation {number} ({_parts(one)}) is being prepared{cause}; this message "
                 "cancels it, unless it asks for the same."
             )
     return ""
@@ -130,6 +119,18 @@ def message_lines(rows: Sequence[Row]) -> Iterator[str]:
         yield f"  {line}"
         if row["reason"]:
             yield f"    {_reason(row)}"
+
+
+def _generation(row: Row, manifest: Manifest) -> Generation | None:
+    number = row["generation"]
+    return manifest.generations.get(number) if isinstance(number, int) else None
+
+
+def _parts(generation: Generation) -> str:
+    """Its sources with their topics, and its joins with their types."""
+    sources = [f"{name}: {source.topic}" for name, source in generation.sources.items()]
+    joins = [f"{name}: {join.type.value}" for name, join in generation.joins.items()]
+    return ", ".join((*sources, *joins))
 
 
 def _preparing(generation: Generation) -> str:

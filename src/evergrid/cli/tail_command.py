@@ -6,22 +6,18 @@ import argparse
 import os
 import shutil
 import sys
-import time
-from typing import TYPE_CHECKING
 
 from evergrid.cli import connect_options
-from evergrid.cli.arguments import integer_from
-from evergrid.cli.connect_options import ConnectOptions, command_line_errors, connect
+from evergrid.cli.arguments import config_value
+from evergrid.cli.connect_options import command_line_errors
 from evergrid.cli.exit_codes import OK
+from evergrid.cli.table_follower import TableFollower, retried
+from evergrid.cli.tail_output import Style, TailOutput
+from evergrid.client import Client, Patience, connect
 from evergrid.config.problems import suggestion
 from evergrid.config.settings import Settings
+from evergrid.config.value_types import whole
 from evergrid.model.errors import ConfigError
-
-if TYPE_CHECKING:
-    from evergrid.cli.tail_output import TailOutput
-    from evergrid.client import Client
-
-HELP = "print a table's changes as they come"
 
 _DESCRIPTION = """\
 Print a table's changes as they come, through a running gateway: + a new row, ~ an updated one,
@@ -33,8 +29,9 @@ once. If more rows come between two updates than the window has, only the newest
 Updates of rows that are older than the window's rows are not printed.
 """
 
-_RETRY_SECONDS = 1.0
 _WIDTH_WITHOUT_TERMINAL = 160
+_PATIENCE = Patience(longest_wait=3.0)  # short, because a person waits
+_COUNT = config_value(whole(1, 10**12))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from-start", action="store_true", help="begin with all rows of the table, oldest first"
     )
-    parser.add_argument("-n", type=integer_from(1), metavar="N", help="end after N changes")
+    parser.add_argument("-n", type=_COUNT, metavar="N", help="end after N changes")
     parser.add_argument(
         "--json",
         action="store_true",
@@ -66,10 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     gateway = connect_options.from_arguments(settings.gateway, options, os.environ)
-    # Arrow and the web client take a moment to import, which --help need not wait for.
-    from evergrid.cli.table_follower import FollowOptions, TableFollower
-    from evergrid.cli.tail_output import Style, TailOutput
-
     plain = options.no_color or "NO_COLOR" in os.environ
     style = Style(
         width=shutil.get_terminal_size((_WIDTH_WITHOUT_TERMINAL, 24)).columns,
@@ -78,31 +71,22 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     )
     output = TailOutput(style, json=options.json, count=options.n)
     rows = settings.gateway.limits.window_rows
-    with command_line_errors(), _client(gateway, output, wait=options.wait) as client:
+
+    def connected() -> Client:
+        return connect(str(gateway), gateway.key, ca=gateway.ca, patience=_PATIENCE)
+
+    with (
+        command_line_errors(),
+        retried(connected, output) if options.wait else connected() as client,
+    ):
         if not options.wait:
-            _check_table(options.table, client, gateway.url)
-        what = FollowOptions(options.table, rows, options.from_start)
-        follower = TableFollower(client, what, output)
+            _check_table(options.table, client, str(gateway))
+        follower = TableFollower(
+            client, options.table, output, rows=rows, from_start=options.from_start
+        )
         while not output.done:
             follower.step()
     return OK
-
-
-def _client(gateway: ConnectOptions, output: TailOutput, *, wait: bool) -> Client:
-    """A client that has connected to the gateway; with `wait`, after as many tries as it takes."""
-    from evergrid.client import ClientError
-
-    reported = False
-    while True:
-        try:
-            return connect(gateway)
-        except ClientError as error:
-            if not wait or not error.retry:
-                raise
-            if not reported:
-                output.note(f"{error.where}: {error.what}. Waiting.")
-                reported = True
-        time.sleep(_RETRY_SECONDS)
 
 
 def _check_table(name: str, client: Client, url: str) -> None:

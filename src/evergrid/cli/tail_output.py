@@ -5,23 +5,19 @@ from __future__ import annotations
 import datetime
 import select
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
-import pyarrow as pa
 
-from evergrid.changelog.codec import Row, Value
-from evergrid.cli.row_diff import RowChange, RowDiff
-from evergrid.cli.terminal import cell, value_text, warn
-from evergrid.client import LiveWindow
-from evergrid.gateway.http.row_formats import cells
+from evergrid.cli.terminal import cell, warn
+from evergrid.client import Change, ChangeKind, LiveWindow
 from evergrid.model.field_types import ColumnKind
 from evergrid.model.printable import printable
 from evergrid.model.table import Column, Role
-from evergrid.protocol.frames import ID_COLUMN
 
+_NULL = "–"
+_MAX_CHARACTERS = 400  # of one value; no terminal shows more
 _GAP = "  "
-_MARK_WIDTH = 2
 _WIDTHS = {
     ColumnKind.TEXT: 8,  # or wider, as the terminal allows
     ColumnKind.INTEGER: 4,
@@ -32,9 +28,13 @@ _WIDTHS = {
 }
 _MAX_TEXT_WIDTH = 24
 _NUMBERS = (ColumnKind.INTEGER, ColumnKind.FLOAT, ColumnKind.DECIMAL)
-_COLORS = {RowChange.NEW: "32", RowChange.UPDATED: "33", RowChange.DELETED: "31"}
+_MARKS = {
+    ChangeKind.ADDED: ("+", "32"),
+    ChangeKind.UPDATED: ("~", "33"),
+    ChangeKind.REMOVED: ("-", "31"),
+}
+_MARK_WIDTH = 2
 _BOLD, _DIM = "1", "2"
-_ROLES = (Role.TIME, Role.DATA, Role.TRACE)  # from left to right
 
 
 class Style(msgspec.Struct, frozen=True):
@@ -52,15 +52,21 @@ class TableLines:
         self, table: str, generation: int, columns: Sequence[Column], style: Style
     ) -> None:
         self._name = f"{table} · generation {generation}" if generation else table
-        self._style = style
-        roles = _ROLES if style.all_columns else _ROLES[:-1]
+        self._color = style.color
+        roles = (Role.TIME, Role.DATA, *([Role.TRACE] if style.all_columns else ()))
         wanted = [column for role in roles for column in columns if column.role is role]
-        self._columns = _fitting(wanted, style.width - _MARK_WIDTH)
+        self._columns = list(wanted)
+        while (spare := self._spare(style.width)) < 0 and self._columns:
+            self._columns.pop()
         self._hidden = len(wanted) - len(self._columns)
         texts = sum(column.type.kind is ColumnKind.TEXT for column in self._columns)
-        spare = style.width - _MARK_WIDTH - _total_width(self._columns)
         widest = _WIDTHS[ColumnKind.TEXT] + spare // max(1, texts)
         self._widths = {**_WIDTHS, ColumnKind.TEXT: min(_MAX_TEXT_WIDTH, widest)}
+
+    def _spare(self, width: int) -> int:
+        """What the columns leave of the width, at their smallest widths."""
+        widths = [_WIDTHS[column.type.kind] + len(_GAP) for column in self._columns]
+        return width - _MARK_WIDTH - sum(widths) + len(_GAP)
 
     def header(self) -> list[str]:
         """The table's name, and the names of its columns."""
@@ -71,73 +77,50 @@ class TableLines:
             self._styled(_DIM, f"{' ' * _MARK_WIDTH}{names}".rstrip()),
         ]
 
-    def lines(self, diff: RowDiff, today: datetime.date) -> list[str]:
-        """One line per change."""
-        deleted = [
-            self._line(RowChange.DELETED, f"row {printable(i)} deleted") for i in diff.deleted
-        ]
-        rows = _rows(diff.rows, _with_numeric_times)
-        return deleted + [
-            self._line(mark, _GAP.join(self._cell(row, column, today) for column in self._columns))
-            for mark, (_, row) in zip(diff.marks, rows, strict=True)
-        ]
+    def line(self, change: Change, today: datetime.date) -> str:
+        mark, color = _MARKS[change.kind]
+        text = f"row {printable(change.id)} deleted"
+        if change.row is not None:
+            cells = ((change.row.get(column.name), column) for column in self._columns)
+            text = _GAP.join(self._cell(value, column, today) for value, column in cells)
+        return f"{self._styled(color, mark)} {text}".rstrip()
 
-    def _line(self, mark: RowChange, text: str) -> str:
-        return f"{self._styled(_COLORS[mark], mark.value)} {text}".rstrip()
-
-    def _cell(self, row: Row, column: Column, today: datetime.date) -> str:
-        value, kind = row.get(column.name), column.type.kind
-        text = self._padded(value_text(value, kind, today), kind)
+    def _cell(self, value: object, column: Column, today: datetime.date) -> str:
+        text = self._padded(value_text(value, column.type.kind, today), column.type.kind)
         return self._styled(_DIM, text) if value is None or column.role is Role.TIME else text
 
     def _padded(self, text: str, kind: ColumnKind) -> str:
-        width = self._widths[kind]
-        # A number that was cut would be another number.
-        is_number = kind in _NUMBERS
-        return cell(text, max(width, len(text)) if is_number else width, right=is_number)
+        if kind in _NUMBERS:  # a number that was cut would be another number
+            return text.rjust(self._widths[kind])
+        return cell(text, self._widths[kind])
 
     def _styled(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self._style.color else text
+        return f"\x1b[{code}m{text}\x1b[0m" if self._color else text
 
 
-def _fitting(columns: Sequence[Column], width: int) -> Sequence[Column]:
-    """The first columns, as many as fit."""
-    while columns and _total_width(columns) > width:
-        columns = columns[:-1]
-    return columns
+def value_text(value: object, kind: ColumnKind, today: datetime.date) -> str:
+    """A value of an HTTP answer on one line."""
+    if value is None:
+        return _NULL
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value)
+    return (
+        _short_time(text, today)
+        if kind is ColumnKind.TIMESTAMP
+        else printable(text[:_MAX_CHARACTERS])
+    )
 
 
-def _total_width(columns: Sequence[Column]) -> int:
-    return sum(_WIDTHS[column.type.kind] + len(_GAP) for column in columns) - len(_GAP)
-
-
-def json_lines(diff: RowDiff) -> list[str]:
-    """Each change as one JSON object with every column, values as in HTTP answers."""
-    deleted = [_json(row_id, None) for row_id in diff.deleted]
-    return deleted + [_json(row_id, row) for row_id, row in _rows(diff.rows, cells)]
-
-
-def _json(row_id: str, row: Row | None) -> str:
-    return msgspec.json.encode({"id": row_id, "row": row}).decode()
-
-
-def _rows(
-    rows: pa.Table, values: Callable[[pa.Array], Sequence[Value]]
-) -> Iterator[tuple[str, Row]]:
-    """Each row with its id, in plain values."""
-    for batch in rows.to_batches():
-        names = batch.schema.names
-        columns = [values(column) for column in batch.columns]
-        for row_values in zip(*columns, strict=True):
-            row = dict(zip(names, row_values, strict=True))
-            yield str(row.pop(ID_COLUMN)), row
-
-
-def _with_numeric_times(column: pa.Array) -> Sequence[Value]:
-    """Values with times in microseconds, which are shown in the local zone."""
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.int64())
-    return cells(column)
+def _short_time(text: str, today: datetime.date) -> str:
+    """In the local zone: the time of day for today's times, otherwise the date, as `ls -l` does."""
+    try:
+        at = datetime.datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError):  # a year that Python does not support
+        return text
+    if at.date() == today:
+        return at.time().isoformat("milliseconds")
+    return f"{at:%m-%d %H:%M}" if at.year == today.year else f"{at:%F}"
 
 
 class TailOutput:
@@ -147,7 +130,7 @@ class TailOutput:
         self._style = style
         self._json = json
         self.left = count
-        self._lines: TableLines | None = None
+        self._table: TableLines
 
     @property
     def done(self) -> bool:
@@ -155,26 +138,26 @@ class TailOutput:
 
     def start(self, window: LiveWindow) -> None:
         """Print the header; changes are those of this table and its columns from now on."""
-        self._lines = TableLines(window.table, window.generation, window.columns, self._style)
+        self._table = TableLines(window.table, window.generation, window.columns, self._style)
         if not self._json:
-            self._write(self._lines.header())
+            print(*self._table.header(), sep="\n", flush=True)
 
-    def write(self, diff: RowDiff) -> None:
+    def write(self, changes: Sequence[Change]) -> None:
         if self.left is not None:
-            diff = diff.first(self.left)
-            self.left -= len(diff)
-        if self._json or self._lines is None:
-            self._write(json_lines(diff))
-        else:
-            self._write(self._lines.lines(diff, datetime.date.today()))
+            changes = changes[: self.left]
+            self.left -= len(changes)
+        today = datetime.date.today()
+        for each in changes:
+            print(json_line(each) if self._json else self._table.line(each, today))
+        sys.stdout.flush()
 
     def note(self, text: str) -> None:
         warn(f"evergrid: {text}")
 
-    def _write(self, lines: Sequence[str]) -> None:
-        if lines:
-            sys.stdout.write("\n".join(lines) + "\n")
-            sys.stdout.flush()
+
+def json_line(change: Change) -> str:
+    """The row with every column, values as in HTTP answers."""
+    return msgspec.json.encode({"id": change.id, "row": change.row}).decode()
 
 
 def _reader_has_gone() -> bool:

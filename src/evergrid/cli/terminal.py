@@ -1,4 +1,4 @@
-"""Values, tables and status lines as text for a terminal."""
+"""Times, counts, tables and status lines as text for a terminal."""
 
 from __future__ import annotations
 
@@ -9,66 +9,35 @@ import sys
 import time
 from collections.abc import Sequence
 
-from evergrid.changelog.codec import Value
-from evergrid.model.field_types import ColumnKind
 from evergrid.model.printable import printable
 
-NULL = "–"
-_ELLIPSIS = "…"
 _CLEAR_LINE = "\r\x1b[2K"
 _NO_LIMIT = 100_000  # cells; lines of a table are as long as their content
-_MAX_CHARACTERS = 400  # of one value; no terminal shows more
-
-
-def value_text(value: Value, kind: ColumnKind, today: datetime.date) -> str:
-    """One value on one line; times in at most 12 characters."""
-    if value is None:
-        return NULL
-    if kind is ColumnKind.TIMESTAMP and isinstance(value, int):
-        return short_time(value, today)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return printable(str(value)[:_MAX_CHARACTERS])
 
 
 def local_time(microseconds: int) -> str:
-    """A time to the second, in the local zone."""
-    at = _local(microseconds)
-    return str(microseconds) if at is None else f"{at:%F %T}"
-
-
-def short_time(microseconds: int, today: datetime.date) -> str:
-    """The time of day for today's times, otherwise the date, as `ls -l` does."""
-    at = _local(microseconds)
-    if at is None:
-        return str(microseconds)
-    if at.date() == today:
-        return at.time().isoformat("milliseconds")
-    return f"{at:%m-%d %H:%M}" if at.year == today.year else f"{at:%F}"
-
-
-def _local(microseconds: int) -> datetime.datetime | None:
-    """None for times outside the years that Python supports."""
+    """A time to the second, in the local zone; its number if Python does not support its year."""
     try:
-        seconds, rest = divmod(microseconds, 1_000_000)
-        return datetime.datetime.fromtimestamp(seconds).replace(microsecond=rest)
+        return f"{datetime.datetime.fromtimestamp(microseconds // 1_000_000):%F %T}"
     except (ValueError, OverflowError, OSError):
-        return None
+        return str(microseconds)
 
 
-def cell(text: str, width: int, *, right: bool = False) -> str:
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def cell(text: str, width: int) -> str:
     """`text` in exactly `width` cells, cut with an ellipsis when it is longer."""
-    from rich.cells import cell_len, set_cell_size
+    from rich.cells import cell_len, set_cell_size  # services need no rich
 
-    length = cell_len(text)
-    if length > width:
-        return set_cell_size(text, width - 1) + _ELLIPSIS if width else ""
-    return " " * (width - length) + text if right else text + " " * (width - length)
+    if width and cell_len(text) > width:
+        return set_cell_size(text, width - 1) + "…"
+    return set_cell_size(text, width)
 
 
 def table_lines(rows: Sequence[Sequence[str]], headings: Sequence[str] = ()) -> list[str]:
     """Rows with aligned columns, one line each."""
-    # rich takes a moment to import, which --help need not wait for.
     from rich.console import Console
     from rich.table import Table
 

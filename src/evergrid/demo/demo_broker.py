@@ -7,7 +7,7 @@ administrator only creates the topics.
 
 from __future__ import annotations
 
-import enum
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from evergrid.broker.jars import Jars
 from evergrid.broker.listeners import Listener, Protocol
 from evergrid.broker.rights import RequiredRights
 from evergrid.config.sasl import Mechanism
-from evergrid.config.settings import Connection
+from evergrid.config.settings import Connection, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import ConfigError
@@ -26,33 +26,17 @@ from evergrid.model.errors import ConfigError
 if TYPE_CHECKING:
     from evergrid.broker.secured_broker import SecuredBroker
 
+EVERGRID = "evergrid"
+SENDER = "sample-events"
+NO_SECURITY = "none"
+SECURED = {
+    "ssl": Listener(Protocol.SSL, client_certificates=True),
+    "plain": Listener(Protocol.SASL_SSL, Mechanism.PLAIN),
+    "scram": Listener(Protocol.SASL_SSL, Mechanism.SCRAM_SHA_512),
+    "oauth": Listener(Protocol.SASL_SSL, Mechanism.OAUTHBEARER),
+}
+
 _PARTITIONS = 2
-_EVERGRID = "evergrid"
-_SENDER = "sample-events"
-
-
-class KafkaSecurity(enum.Enum):
-    """How clients connect to the demo's broker; all but the first with TLS and ACLs."""
-
-    NONE = "none"
-    SSL = "ssl"
-    PLAIN = "plain"
-    SCRAM = "scram"
-    OAUTH = "oauth"
-
-
-_LISTENERS = {
-    KafkaSecurity.SSL: Listener(Protocol.SSL, client_certificates=True),
-    KafkaSecurity.PLAIN: Listener(Protocol.SASL_SSL, Mechanism.PLAIN),
-    KafkaSecurity.SCRAM: Listener(Protocol.SASL_SSL, Mechanism.SCRAM_SHA_512),
-    KafkaSecurity.OAUTH: Listener(Protocol.SASL_SSL, Mechanism.OAUTHBEARER),
-}
-_DESCRIPTIONS = {
-    KafkaSecurity.SSL: "with client certificates",
-    KafkaSecurity.PLAIN: "with TLS and passwords (PLAIN)",
-    KafkaSecurity.SCRAM: "with TLS and passwords (SCRAM-SHA-512)",
-    KafkaSecurity.OAUTH: "with TLS and tokens (OAUTHBEARER)",
-}
 
 
 class DemoBroker:
@@ -61,26 +45,26 @@ class DemoBroker:
     def __init__(
         self,
         directory: Path,
-        security: KafkaSecurity,
+        security: str,
         port: int | None,
         *,
         jars: Jars,
         report: Callable[[str], None],
     ) -> None:
-        self._listener = _LISTENERS.get(security)
+        self._listener = SECURED.get(security)
         self._secured: SecuredBroker | None = None
+        data = directory / "broker"
         if self._listener is None:
             report("Starting a Kafka broker.")
-            data = directory / "broker"
             self._broker = EmbeddedBroker(data, port, jars=jars, report=report)
             return
-        report(f"Starting a Kafka broker {_DESCRIPTIONS[security]}.")
+        report(f"Starting a Kafka broker {_description(self._listener)}.")
         self._secured = _secured_broker()(
             directory / "security",
             (self._listener,),
-            (_EVERGRID, _SENDER),
+            (EVERGRID, SENDER),
             port,
-            data=directory / "broker",
+            data=data,
             jars=jars,
             report=report,
         )
@@ -91,19 +75,26 @@ class DemoBroker:
         return self._broker.bootstrap
 
     @property
-    def pid(self) -> int | None:
-        return self._broker.pid
+    def is_running(self) -> bool:
+        if self._broker.pid is None:
+            return False
+        try:
+            os.kill(self._broker.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
 
-    def start(self, sources: Sequence[str], prefix: str, control: str) -> None:
+    def start(self, sources: Sequence[str], settings: Settings) -> None:
         """Start, create these source topics, and grant the permissions."""
         (self._secured or self._broker).start()
         administrator = self._broker.connection()
         topics.create(administrator, [NewTopicSpec(name, _PARTITIONS) for name in sources])
         if self._listener is not None:
+            prefix, control = settings.internal_topics.prefix, settings.control.topic
             needed = RequiredRights(tuple(sources), prefix, control).whole()
-            rights.grant(administrator, self._listener.principal(_EVERGRID), needed)
+            rights.grant(administrator, self._listener.principal(EVERGRID), needed)
             sending = rights.producer_rights(sources)
-            rights.grant(administrator, self._listener.principal(_SENDER), sending)
+            rights.grant(administrator, self._listener.principal(SENDER), sending)
 
     def restart(self) -> None:
         """Start the broker again after it ended, with the same address."""
@@ -119,22 +110,24 @@ class DemoBroker:
     def stop(self) -> None:
         (self._secured or self._broker).stop()
 
-    def evergrid_connection(self) -> Connection:
-        return self._connection(_EVERGRID)
-
-    def sender_connection(self) -> Connection:
-        return self._connection(_SENDER)
+    def connection(self, name: str) -> Connection:
+        """The connection of the user EVERGRID or SENDER."""
+        if self._secured is None or self._listener is None:
+            return self._broker.connection(name)
+        return self._secured.connection(self._listener, name, called=name)
 
     def config_section(self) -> dict[str, object]:
         """The `kafka` section of the configuration; secrets are references to files."""
         if self._secured is None or self._listener is None:
             return {"bootstrap": self.bootstrap}
-        return self._secured.section(self._listener, _EVERGRID).document()
+        return self._secured.section(self._listener, EVERGRID).document()
 
-    def _connection(self, name: str) -> Connection:
-        if self._secured is None or self._listener is None:
-            return self._broker.connection(name)
-        return self._secured.connection(self._listener, name, called=name)
+
+def _description(listener: Listener) -> str:
+    if listener.mechanism is None:
+        return "with client certificates"
+    secrets = "tokens" if listener.mechanism is Mechanism.OAUTHBEARER else "passwords"
+    return f"with TLS and {secrets} ({listener.mechanism.value})"
 
 
 def _secured_broker() -> type[SecuredBroker]:

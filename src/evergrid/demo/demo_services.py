@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
-import socket
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from evergrid.broker import jars
+from evergrid.broker.loopback_ports import free_port, is_free
 from evergrid.broker.secret_files import write_secret
-from evergrid.config.settings import Gateway, Settings
+from evergrid.client import Client, ClientError, Patience, connect
+from evergrid.config.settings import Gateway
 from evergrid.demo.board import Board
-from evergrid.demo.demo_broker import DemoBroker
-from evergrid.demo.demo_process import DemoProcess
+from evergrid.demo.demo_broker import EVERGRID, SENDER, DemoBroker
 from evergrid.demo.demo_settings import DemoSettings
-from evergrid.demo.gateway_poller import GatewayPoller
 from evergrid.demo.sample_producer import SampleProducer
 from evergrid.gateway.access.key_file import create_key, remove_key
 from evergrid.model.errors import ConfigError
+from evergrid.process import child_process
 from evergrid.process.directory_lock import lock_directory
-from evergrid.process.supervised_child import stop_all
+from evergrid.process.supervised_child import SupervisedChild, stop_all
 
 _KEY_NAME = "demo"
 _SECOND_SUFFIX = "_v2"  # of the topics to switch to
 _SECOND_SHARE = 0.2  # of the rate
+_STOP_SECONDS = 3.5  # unfinished work is done again at the next start
+_KEPT_VARIABLES = ("EVERGRID_CACHE", "EVERGRID_IVY_SETTINGS")
+_TAIL_BYTES = 4096
+_TIME = re.compile(r"^\d\d:\d\d:\d\d ")
+_POLL_SECONDS = 1.0
+_PATIENCE = Patience(connect=2.0, answer=5.0)
 
 
 class DemoServices:
@@ -56,63 +65,65 @@ class DemoServices:
 
     def start(self) -> None:
         """Start everything; returns when the pipeline's process runs."""
-        demo, board = self._demo, self._board
+        demo, board, options = self._demo, self._board, self._demo.options
         self._prepare_directory()
-        libraries = jars.fetch(board.step)
-        options = demo.options
-        broker = DemoBroker(
-            demo.directory, options.security, options.port, jars=libraries, report=board.step
+        self._broker = broker = DemoBroker(
+            demo.directory,
+            options.security,
+            options.port,
+            jars=jars.fetch(board.step),
+            report=board.step,
         )
-        self._broker = broker
         topics = {name: source.topic for name, source in demo.settings.sources.items()}
         second = {name: f"{topic}{_SECOND_SUFFIX}" for name, topic in topics.items()}
-        broker.start(
-            (*topics.values(), *second.values()),
-            demo.settings.internal_topics.prefix,
-            demo.settings.control.topic,
-        )
-        board.broker(broker.bootstrap)
-        settings = demo.with_addresses(
-            broker.evergrid_connection(), _free_port(demo.settings.gateway)
-        )
+        broker.start((*topics.values(), *second.values()), demo.settings)
+        board.broker = broker.bootstrap
+        wanted = demo.settings.gateway.port
+        port = wanted if wanted and is_free(wanted) else free_port()
+        settings = demo.with_addresses(broker.connection(EVERGRID), port)
         demo.write(settings, broker.config_section())
         board.step(f"Sending {options.rate:g} sample events a second.")
-        rate, seed = options.rate, options.seed
+        sender, rate, seed = broker.connection(SENDER), options.rate, options.seed
         self._producers = [
-            SampleProducer(broker.sender_connection(), topics, rate, seed),
+            SampleProducer(sender, topics, rate, seed),
             # Other people on second topics, to switch to with `evergrid control`.
-            SampleProducer(broker.sender_connection(), second, rate * _SECOND_SHARE, seed + 1),
+            SampleProducer(sender, second, rate * _SECOND_SHARE, seed + 1),
         ]
         for producer in self._producers:
             producer.start()
-        self._start_gateway(settings)
+        self._start_gateway(settings.gateway)
         self._pipeline = self._process("pipeline", board.pipeline_started)
         self._pipeline.start()
 
-    def _start_gateway(self, settings: Settings) -> None:
+    def _start_gateway(self, gateway: Gateway) -> None:
         """Serve the tables, with a key that is new at each start and shown on the board."""
-        gateway = settings.gateway
-        key = _new_key(gateway.keys)
+        with contextlib.suppress(ConfigError):  # there is none from an earlier run
+            remove_key(gateway.keys, _KEY_NAME)
+        _, key = create_key(gateway.keys, _KEY_NAME, control=True)
         # For `evergrid tail`: other users could read a key on its command line.
         write_secret(self._demo.key_file, f"{key}\n")
         self._gateway = self._process("gateway", lambda: self._board.step("Starting the gateway."))
         self._gateway.start()
         url = f"http://{gateway.host}:{gateway.port}"
         self._poller = GatewayPoller(url, key, self._board)
-        self._poller.start()
+
+    def _process(self, name: str, on_start: Callable[[], None]) -> DemoProcess:
+        assert self._lock is not None
+        demo = self._demo
+        return DemoProcess(name, demo.config_file, demo.log_file(name), self._lock, on_start)
 
     def check(self) -> None:
-        """Start again what has ended, and put new lines of the pipeline's log on the board."""
+        """Start again what has ended, and put what is new on the board."""
         if self._pipeline is not None:
             if problem := self._pipeline.problem():
                 self._board.pipeline_ended(problem)
             elif line := self._pipeline.new_line().strip():
                 self._board.step(line)
         if self._gateway is not None and (problem := self._gateway.problem()):
-            self._board.gateway_ended(problem)
+            self._board.gateway_lost(problem)
         if self._poller is not None:
-            self._poller.check()
-        if self._broker is not None and not _is_running(self._broker.pid):
+            self._poller.poll()
+        if self._broker is not None and not self._broker.is_running:
             self._board.step("The broker ended; starting it again.")
             self._broker.restart()
 
@@ -124,18 +135,13 @@ class DemoServices:
         for producer in self._producers:
             producer.stop()
         if self._poller is not None:
-            self._poller.stop()
+            self._poller.close()
         stop_all(processes)
         if self._broker is not None:
             self._broker.stop()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-
-    def _process(self, name: str, on_start: Callable[[], None]) -> DemoProcess:
-        assert self._lock is not None
-        demo = self._demo
-        return DemoProcess(name, demo.config_file, demo.log_file(name), self._lock, on_start)
 
     def _prepare_directory(self) -> None:
         demo = self._demo
@@ -155,32 +161,79 @@ class DemoServices:
                 log.replace(log.with_suffix(".log.1"))
 
 
-def _new_key(path: Path) -> str:
-    """A new key for the demo, with all rights."""
-    with contextlib.suppress(ConfigError):  # there is none from an earlier run
-        remove_key(path, _KEY_NAME)
-    _, secret = create_key(path, _KEY_NAME, control=True)
-    return secret
+class DemoProcess(SupervisedChild):
+    """Runs `evergrid NAME` with a log file; `lock` stays held as long as the process runs."""
+
+    def __init__(
+        self, name: str, config: Path, log: Path, lock: int, on_start: Callable[[], None]
+    ) -> None:
+        super().__init__(self._launch, _STOP_SECONDS)
+        self._name = name
+        self._command = [sys.executable, "-m", "evergrid", name, "-c", str(config)]
+        self._log = log
+        self._lock = lock
+        self._on_start = on_start
+        self._log_start = 0
+        self._seen_line = ""
+
+    def problem(self) -> str:
+        """Why it ended, once after each end; starts it again when that is due."""
+        ended = self.check()
+        if ended is None:
+            return ""
+        reason = self._last_line().strip().removeprefix("evergrid: ") or f"exit code {ended.code}"
+        return f"The {self._name} ended ({reason}); again in {ended.wait:.0f} s."
+
+    def new_line(self) -> str:
+        """The last line of its log while it runs, if that is another one than at the last call."""
+        if not self.is_running:
+            return ""
+        before, self._seen_line = self._seen_line, self._last_line()
+        return "" if before == self._seen_line else self._seen_line
+
+    def _last_line(self) -> str:
+        with self._log.open("rb") as file:
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(self._log_start, end - _TAIL_BYTES))
+            lines = file.read().decode(errors="replace").rstrip().splitlines()
+        return _TIME.sub("", lines[-1]) if lines else ""
+
+    def _launch(self) -> child_process.ChildProcess:
+        # The configuration file is complete; variables must not override it.
+        env = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.upper().startswith("EVERGRID_") or name in _KEPT_VARIABLES
+        }
+        self._on_start()
+        with self._log.open("ab") as output:
+            self._log_start = output.tell()
+            return child_process.start(self._command, output, env, hold=(self._lock,))
 
 
-def _free_port(gateway: Gateway) -> int:
-    """The configured port, or any free one if it is in use."""
-    for port in (gateway.port, 0):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((gateway.host, port))
-            except OSError:
-                continue
-            return int(probe.getsockname()[1])
-    return gateway.port
+class GatewayPoller:
+    """Asks the gateway for its tables, at most once a second, and updates the board."""
 
+    def __init__(self, url: str, key: str, board: Board) -> None:
+        self._url = url
+        self._key = key
+        self._board = board
+        self._client: Client | None = None
+        self._due = 0.0
 
-def _is_running(pid: int | None) -> bool:
-    if pid is None:
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    def poll(self) -> None:
+        if time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + _POLL_SECONDS
+        try:
+            if self._client is None:
+                self._client = connect(self._url, self._key, patience=_PATIENCE)
+            self._board.gateway_answered(f"{self._url}/#key={self._key}", self._client.tables())
+        except ClientError:
+            self.close()
+            self._board.gateway_lost()
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None

@@ -26,7 +26,7 @@ import yaml
 
 from evergrid.config import load, retyped, show
 from evergrid.config.settings import Connection, Kafka, Settings
-from evergrid.demo.demo_broker import KafkaSecurity
+from evergrid.demo.demo_broker import NO_SECURITY
 from evergrid.demo.sample_events import ACCOUNTS, USERS
 from evergrid.model.errors import ConfigError
 from evergrid.model.join import JoinType
@@ -46,7 +46,7 @@ class DemoOptions(msgspec.Struct, frozen=True):
     seed: int = 1
     port: int | None = None
     fresh: bool = False
-    security: KafkaSecurity = KafkaSecurity.NONE
+    security: str = NO_SECURITY
 
 
 class DemoSettings(msgspec.Struct, frozen=True):
@@ -68,26 +68,11 @@ class DemoSettings(msgspec.Struct, frozen=True):
         return self.directory / "log" / f"{part}.log"
 
     @property
-    def main_table(self) -> str:
-        """The first joined table, or the first table if there is no join."""
-        tables = (*self.settings.joined_tables(), *self.settings.raw_tables())
-        return tables[0].name
-
-    @property
-    def quarantine(self) -> str:
-        return self.settings.system_tables.quarantine
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        settings = self.settings
-        tables = (*settings.generation_tables(), settings.quarantine())
-        return tuple(table.name for table in tables)
-
-    @property
     def tail_command(self) -> str:
-        """The command that follows the main table, to be copied into a shell."""
+        """The command that follows the first joined table, to be copied into a shell."""
+        tables = (*self.settings.joined_tables(), *self.settings.raw_tables())
         files = ("-c", _relative(self.config_file), "--key-file", _relative(self.key_file))
-        return shlex.join((_program(), "tail", self.main_table, *files))
+        return shlex.join((_program(), "tail", tables[0].name, *files))
 
     def with_addresses(self, connection: Connection, gateway_port: int) -> Settings:
         names = ("source", "control", "internal")
@@ -120,9 +105,8 @@ def demo_settings(options: DemoOptions, environ: Mapping[str, str]) -> DemoSetti
             remedy="Run the demo without -c; for topics of your own, use `evergrid run`.",
         )
     directory = Path(os.path.abspath(options.directory or settings.data_dir / "demo"))
-    kind = options.join
     joins = settings.joins
-    if kind is not None:
+    if kind := options.join:
         joins = {name: retyped(join, kind, settings.sources) for name, join in joins.items()}
     changed = msgspec.structs.replace(settings, data_dir=directory / "pipeline", joins=joins)
     return DemoSettings(changed, directory, options)

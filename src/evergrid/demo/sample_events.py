@@ -31,6 +31,8 @@ TIE = 0.04
 
 _MAX_DELAY_MS = 20_000
 
+_encode = msgspec.json.encode
+
 
 class Event(msgspec.Struct, frozen=True, gc=False):
     """A message and when to send it; `due` is in seconds after the start."""
@@ -96,16 +98,15 @@ class _Generator:
 
     def _next(self, count: int) -> Event:
         if len(self._people) < PEOPLE_AT_START:
-            return self._user(self._newcomer())
+            return self._user(self._someone())
         if self._late and self._late[0][0] <= count:
             _, someone, timestamp_ms = self._late.popleft()
-            self._keep(someone)
-            return self._event(USERS, someone.user_id, _encoded(someone), timestamp_ms)
+            return self._user(someone, timestamp_ms)
         chance = self._rng.random()
         for share, action in (
             (BAD, self._bad),
-            (NEW_USER, lambda: self._user(self._newcomer())),
-            (CHANGED_USER, self._changed),
+            (NEW_USER, lambda: self._user(self._someone())),
+            (CHANGED_USER, lambda: self._user(self._changed())),
             (LATE_USER, lambda: self._account_first(count)),
             (UNKNOWN_USER, self._unknown),
         ):
@@ -114,29 +115,20 @@ class _Generator:
             chance -= share
         return self._account(self._rng.choice(self._people).user_id)
 
-    def _newcomer(self) -> Person:
-        someone = self._someone()
-        self._keep(someone)
-        return someone
-
     def _someone(self) -> Person:
         """A new person, or once there are enough, a changed one."""
         if self._numbers >= MAX_PEOPLE:
-            return moved(self._rng, self._rng.choice(self._people))
+            return self._changed()
         self._numbers += 1
         return person(self._rng, self._numbers)
 
-    def _keep(self, someone: Person) -> None:
+    def _changed(self) -> Person:
+        return moved(self._rng, self._rng.choice(self._people))
+
+    def _user(self, someone: Person, timestamp_ms: int | None = None) -> Event:
         place = self._places.setdefault(someone.user_id, len(self._people))
         self._people[place : place + 1] = [someone]
-
-    def _user(self, someone: Person) -> Event:
-        return self._event(USERS, someone.user_id, _encoded(someone))
-
-    def _changed(self) -> Event:
-        someone = moved(self._rng, self._rng.choice(self._people))
-        self._keep(someone)
-        return self._user(someone)
+        return self._event(USERS, someone.user_id, _encode(someone), timestamp_ms)
 
     def _account_first(self, count: int) -> Event:
         """The account now, and its user some events later, with a time that is not later."""
@@ -169,10 +161,10 @@ class _Generator:
         source, value = self._rng.choice(
             (
                 (ACCOUNTS, b"balance of " + key.encode() + b": unknown"),
-                (USERS, _encoded(someone).replace(b'"age":%d' % someone.age, b'"age":"abc"')),
+                (USERS, _encode(someone).replace(b'"age":%d' % someone.age, b'"age":"abc"')),
                 (ACCOUNTS, account_value(key, "checking", "12.345")),
                 (ACCOUNTS, None),
-                (USERS, _encoded(someone)[:-1] + b",}"),
+                (USERS, _encode(someone)[:-1] + b",}"),
             )
         )
         return self._event(source, key, value)
@@ -193,7 +185,3 @@ class _Generator:
             return now_ms - self._rng.randint(1, _MAX_DELAY_MS)
         self._last_ms = now_ms
         return now_ms
-
-
-def _encoded(someone: Person) -> bytes:
-    return msgspec.json.encode(someone)
