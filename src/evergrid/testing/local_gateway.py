@@ -22,7 +22,7 @@ import msgspec
 from evergrid.changelog.control_topic import ControlTopic
 from evergrid.changelog.manifest import Manifest
 from evergrid.config import load
-from evergrid.config.settings import Gateway, GatewayLimits, Settings, Tls
+from evergrid.config.settings import GatewayLimits, Settings, Tls
 from evergrid.gateway.access.key_file import create_key, remove_key
 from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.gateway.http.assets import FOLDER
@@ -35,18 +35,8 @@ from evergrid.testing.local_engine import LocalEngine, NewRows
 
 Answer = TypeVar("Answer")
 
-LIMITS = GatewayLimits(
-    message_bytes=16_384,
-    messages_per_second=50,
-    windows_per_connection=64,
-    window_rows=5000,
-    connections=5000,
-    connections_per_key=2500,
-    strangers=100,
-    login_seconds=60,
-    views=500,
-    exports=4,
-)
+_DEFAULTS = load(None, {}).gateway
+LIMITS = msgspec.structs.replace(_DEFAULTS.limits, login_seconds=60)
 LIMIT_SECONDS = 60.0
 
 
@@ -87,15 +77,12 @@ class LocalGateway:
 
         Control messages go to `control`; where that is not given, to `handed_over`.
         """
-        self.settings = Gateway(
-            host="127.0.0.1",
+        self.settings = msgspec.structs.replace(
+            _DEFAULTS,
             port=free_port(),
-            hosts=(),
             origins=origins,
             tls=tls,
-            behind_proxy=False,
             keys=folder / "keys.yaml",
-            table_bytes=2**31,
             frame_interval_ms=0,
             linger_seconds=0.2,
             limits=limits,
