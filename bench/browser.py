@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 import msgspec
 from playwright.sync_api import Browser, CDPSession, Error, Page, WebSocket, sync_playwright
+from tests.browser.chromium import chromium, flags, is_root
 
 from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.model.errors import ConfigError, LinkError
-from evergrid.testing.chromium import chromium, flags, is_root
 
 WIDTH, HEIGHT = 1280, 800
 _SHOWN_MILLISECONDS = 60_000.0

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
+from tests.handwritten_pipeline import HandwrittenPipeline
 
 from bench.changes import Fill, Written
 from bench.helper import Helper
@@ -14,7 +15,6 @@ from bench.screen import say
 from bench.server import GatewayServer
 from bench.stage import TABLE, open_stage
 from evergrid.config import load
-from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 
 _FILL_SECONDS = 600.0
 _ROOM = 1.2  # what the table may have beyond the rows it begins with

@@ -19,13 +19,13 @@ from urllib.parse import quote
 
 import msgspec
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from tests.browser.chromium import chromium, flags, is_root
 from tools.animation import Frame, animated
 from tools.bank import SECONDS, Bank, open_bank
 
 from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.model.errors import EvergridError
 from evergrid.protocol.messages import Live
-from evergrid.testing.chromium import chromium, flags, is_root
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "images" / "web"

@@ -24,8 +24,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from evergrid.gateway.http.assets import CLIENT, FOLDER
-from evergrid.model.errors import EvergridError
-from evergrid.testing.chromium import VARIABLE, chromium
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
@@ -237,7 +235,12 @@ def run_scripts(names: Sequence[str]) -> None:
     """Checks and tests of the web, with a browser for those that need one."""
     environ = environment()
     if any(name.startswith("test:") for name in names):
-        environ[VARIABLE] = str(chromium(say))
+        # A script of tools/ cannot import from tests/.
+        finding = [sys.executable, "-m", "tests.browser.chromium"]
+        found = subprocess.run(finding, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+        if found.returncode:
+            sys.exit(found.returncode)
+        environ["EVERGRID_TEST_CHROMIUM"] = found.stdout.strip()
     failed = []
     for name in names:
         say(f"npm run {name} …")
@@ -251,7 +254,5 @@ def run_scripts(names: Sequence[str]) -> None:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except EvergridError as error:
-        sys.exit(f"\n{error.sentence()}")
     except KeyboardInterrupt:
         sys.exit("\nStopped.")

@@ -14,9 +14,8 @@ from evergrid.kafka.message_sender import SentPosition
 from evergrid.model.control_request import Verdict
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Progress, State
-from evergrid.testing.control_recorder import LocalControl
 from evergrid.testing.fault_proxy import FaultProxy
-from evergrid.testing.local_gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalControl, LocalGateway
 from evergrid.testing.local_pipeline import LocalPipeline
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, overhear, wait_for

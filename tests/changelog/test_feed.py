@@ -8,13 +8,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.handwritten_pipeline import HandwrittenPipeline
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.feed import Feed, FeedUpdate, Followed, LoadProgress
 from evergrid.config import Settings, load
 from evergrid.kafka import topics
 from evergrid.model.generation import State
-from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 
 LIMIT = 120.0
 TABLE = "final_ui"

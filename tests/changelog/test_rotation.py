@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 import yaml
+from tests.handwritten_pipeline import HandwrittenPipeline
 
 from evergrid.broker.listeners import Listener, Protocol
 from evergrid.broker.rights import Operation, ResourceKind, Right, grant, revoke
@@ -20,7 +21,6 @@ from evergrid.config import Settings, load
 from evergrid.kafka import topics
 from evergrid.kafka.client_renewal import RETRY_SECONDS
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
-from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 
 LIMIT = 120.0
 CERTIFIED = Listener(Protocol.SSL, client_certificates=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.certificates import self_signed
+from tests.handwritten_pipeline import HandwrittenPipeline
 
 from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.embedded_broker import EmbeddedBroker
@@ -22,7 +23,6 @@ from evergrid.kafka import topics
 from evergrid.kafka.certificates import read_certificate
 from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec
-from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.running_command import LIMIT, Running
+from tests.handwritten_pipeline import HandwrittenPipeline
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.control_message import BY_HEADER
@@ -27,7 +28,6 @@ from evergrid.kafka import topics
 from evergrid.model.control_request import Verdict
 from evergrid.model.generation import Progress
 from evergrid.model.source import TopicEnd
-from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Start = Callable[..., Running]

@@ -18,6 +18,7 @@ import pytest
 from tests.certificates import self_signed
 from tests.cli.running_command import LIMIT, Running
 from tests.client.people import person
+from tests.handwritten_pipeline import HandwrittenPipeline
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.codec import Row
@@ -26,7 +27,6 @@ from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
 from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.free_ports import free_port
-from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 from evergrid.testing.local_gateway import LIMITS, LocalGateway
 
 TABLE = "users_ui"

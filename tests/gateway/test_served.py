@@ -23,8 +23,8 @@ from evergrid.model.generation import Generation, State, TableTopic
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.frames import FrameKind
 from evergrid.testing.evergrid_process import EvergridProcess
-from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 from tests.gateway.caller import BINARY, TEXT, calling, frame, ids, label, wait_until, works
+from tests.handwritten_pipeline import HandwrittenPipeline
 
 TABLE = "users_ui"
 START_SECONDS = 120.0

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from evergrid.client.filters import query_of
 from evergrid.client.live_window import LiveWindow
 from evergrid.config import load
-from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 from evergrid.testing.installation import Installation
 from evergrid.testing.naive_table import NaiveTable
 from evergrid.testing.reference_viewer import WindowOptions, plain
 from evergrid.views.view_query import Window
+from tests.handwritten_pipeline import HandwrittenPipeline
 from tests.system.conftest import two_sources
 from tests.system.gateways import gateway_section
 

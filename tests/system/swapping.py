@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from evergrid.changelog.codec import Row
 from evergrid.client import LiveWindow
@@ -14,6 +16,7 @@ from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.control_request import Request
 from evergrid.model.errors import LinkError
 from evergrid.model.join import JoinType
+from evergrid.testing import oracle
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import START_MS, Send
@@ -57,6 +60,16 @@ def config(name: str, port: int, **control: object) -> dict[str, object]:
         "gateway": gateway_section(port, linger="1s"),
         "control": {"topic": f"control-{name}", **control},
     }
+
+
+def turn_to(world: Installation, chosen: Mapping[str, str], types: Mapping[str, str]) -> None:
+    """Expect other topics and join types than those of the file from now on."""
+    changed: Any = copy.deepcopy(world.config)
+    for name, topic in chosen.items():
+        changed["sources"][name]["topic"] = topic
+    for name, kind in types.items():
+        changed["joins"][name]["type"] = kind
+    world.spec = oracle.from_config(changed)
 
 
 class Load:
@@ -161,7 +174,7 @@ class Operator:
         )
         self._asked = request.over(self._asked)
         types = {name: kind.value for name, kind in self._asked.types.items()}
-        self._world.turn_to(self._asked.topics, types)
+        turn_to(self._world, self._asked.topics, types)
         self._oracle.turn_to(self._asked)
         self.currents.append(generation)
         return generation

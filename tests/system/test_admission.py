@@ -40,8 +40,8 @@ from evergrid.protocol.messages import Live
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.free_ports import free_port
-from evergrid.testing.handwritten_pipeline import HandwrittenPipeline
 from evergrid.testing.reference_viewer import ViewerGroup
+from tests.handwritten_pipeline import HandwrittenPipeline
 from tests.system.conftest import PATIENCE
 from tests.system.secured import (
     ACCOUNTS,

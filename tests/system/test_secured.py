@@ -51,6 +51,7 @@ from tests.system.secured import (
     listener_name,
     telling,
 )
+from tests.system.swapping import turn_to
 
 EAGER = Patience(first_wait=0.1, longest_wait=1.0)
 TOKEN_SECONDS = 6.0
@@ -204,7 +205,7 @@ def other_topics_need_rights_too(
         stage.grant(PIPELINE, (Right(other, (Operation.READ, Operation.DESCRIBE)),))
         applied = verdict_on(stage, ask(client, usersTopic=other, joinType="asof"))
     assert applied["verdict"] == "applied", applied
-    stage.world.turn_to({"users": other}, {"final": "asof"})
+    turn_to(stage.world, {"users": other}, {"final": "asof"})
 
 
 def ask(client: Client, **fields: str) -> str:

@@ -11,7 +11,6 @@ changelog_tables      tables as a reader of the changelogs has them
 local_engine          the gateway's engine over tables that a test writes, without Kafka or threads
 local_gateway         a whole gateway on that engine, at a free port
 local_pipeline        the state of the pipeline that a local gateway shows
-handwritten_pipeline  a pipeline's topics, written by a test without Spark
 fault_proxy           a TCP proxy that can cut, hold, slow down and truncate connections
 reference_viewer      follows a window as a screen does, and records every broken promise
 installation          topics, a configuration and a pipeline, to compare with the oracle

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from evergrid.changelog.codec import Row, decode, is_older
-from evergrid.changelog.reader import Record, TopicReader, read_to_end, read_up_to
+from evergrid.changelog.reader import TopicReader, read_up_to
 from evergrid.config.settings import Connection
 from evergrid.kafka import topics
 from evergrid.model.errors import LinkError
@@ -17,30 +17,6 @@ from evergrid.model.source import TopicEnd
 _LOOK_SECONDS = 0.3
 
 Value = TypeVar("Value")
-
-
-def apply_records(rows: dict[str, Row], records: list[Record], target: TableTopic) -> set[str]:
-    """Upserts and deletes in order, leaving out what is older than what is there; the ids of the
-    rows that were spoken of."""
-    ids = set()
-    for record in records:
-        change = decode(record.key, record.value)
-        ids.add(change.row_id)
-        if change.row is None:
-            rows.pop(change.row_id, None)
-            continue
-        known = rows.get(change.row_id)
-        if known is None or not is_older(change.row, known, target.table):
-            rows[change.row_id] = change.row
-    return ids
-
-
-def read_table(connection: Connection, target: TableTopic) -> dict[str, Row]:
-    """All rows of a table by row id, from its changelog as it is now."""
-    rows: dict[str, Row] = {}
-    for records in read_to_end(connection, target.topic):
-        apply_records(rows, records, target)
-    return rows
 
 
 class FollowedTable:
@@ -71,10 +47,20 @@ class FollowedTable:
             self._reader = TopicReader(self._connection, {topic: self._next})
         ids = set()
         for records in read_up_to(self._reader, topic, ends):
-            ids |= apply_records(self.rows, records, self.target)
+            for record in records:
+                change = decode(record.key, record.value)
+                ids.add(change.row_id)
+                self._apply(change.row_id, change.row)
         places = self._reader.positions()
         self._next = {partition: places[topic, partition] for partition in self._next}
         return ids
+
+    def _apply(self, row_id: str, row: Row | None) -> None:
+        """An upsert or a delete; what is older than what is there is left out."""
+        if row is None:
+            self.rows.pop(row_id, None)
+        elif row_id not in self.rows or not is_older(row, self.rows[row_id], self.target.table):
+            self.rows[row_id] = row
 
     def rest(self) -> None:
         """Close the connection; the next read continues from here."""

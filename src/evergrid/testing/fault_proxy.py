@@ -17,11 +17,10 @@ import contextlib
 import enum
 import socket
 import struct
-import threading
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future
-from types import TracebackType
 from typing import Self, TypeVar
+
+from evergrid.client.loop_thread import LoopThread
 
 Answer = TypeVar("Answer")
 
@@ -31,7 +30,6 @@ _PIECE = 16_384
 _BUFFER = 65_536
 _ON_THE_WAY = 64  # pieces that a delay may hold back
 _TICKS = 20  # a second, when bytes are counted
-_LIMIT_SECONDS = 60.0
 _END_SECONDS = 0.1
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER of no time at all: closing says RST
 
@@ -58,8 +56,7 @@ class FaultProxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self._accepting: asyncio.Task[None] | None = None
         self._refusing = False
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="fault proxy")
+        self._background = LoopThread()
         self._listener = _listener()
         self.port: int = self._listener.getsockname()[1]
         self.connections = 0
@@ -97,19 +94,15 @@ class FaultProxy:
 
     def delay(self, seconds: float, way: Direction = Direction.BOTH) -> None:
         """Delay all bytes by this long, in order."""
-        self._set(way, lambda lane: setattr(lane, "delay", seconds))
+        self._set(way, lambda lane: vars(lane).update(delay=seconds))
 
     def limit(self, bytes_per_second: int, way: Direction = Direction.BOTH) -> None:
         """Limit the rate of each connection."""
-        self._set(way, lambda lane: setattr(lane, "rate", bytes_per_second))
+        self._set(way, lambda lane: vars(lane).update(rate=bytes_per_second))
 
     def break_after(self, count: int, way: Direction, *, reset: bool = True) -> None:
         """Forward this many more bytes, then close the connection of the last one."""
-
-        def arm(lane: _Lane) -> None:
-            lane.left, lane.reset = count, reset
-
-        self._set(way, arm)
+        self._set(way, lambda lane: vars(lane).update(left=count, reset=reset))
 
     def refuse(self) -> None:
         """Refuse new connections."""
@@ -130,20 +123,11 @@ class FaultProxy:
     # Its life
 
     def __enter__(self) -> Self:
-        self._thread.start()
         self._accepting = self._call(lambda: self._begin(self._accept()))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(_LIMIT_SECONDS)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_LIMIT_SECONDS)
-        self._loop.close()
+    def __exit__(self, *_: object) -> None:
+        self._background.stop(self._stop)
 
     async def _stop(self) -> None:
         if self._accepting is not None:
@@ -155,16 +139,11 @@ class FaultProxy:
 
     def _call(self, act: Callable[[], Answer]) -> Answer:
         """Run it on the loop's thread and wait for it."""
-        done: Future[Answer] = Future()
 
-        def run() -> None:
-            try:
-                done.set_result(act())
-            except BaseException as error:
-                done.set_exception(error)
+        async def run() -> Answer:
+            return act()
 
-        self._loop.call_soon_threadsafe(run)
-        return done.result(_LIMIT_SECONDS)
+        return self._background.call(run)
 
     def _set(self, way: Direction, change: Callable[[_Lane], None]) -> None:
         def act() -> None:
@@ -175,7 +154,7 @@ class FaultProxy:
         self._call(act)
 
     def _begin(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
-        task = self._loop.create_task(work)
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -187,8 +166,9 @@ class FaultProxy:
     # Connections
 
     async def _accept(self) -> None:
+        loop = asyncio.get_running_loop()
         while True:
-            client, _ = await self._loop.sock_accept(self._listener)
+            client, _ = await loop.sock_accept(self._listener)
             client.setblocking(False)
             self.connections += 1
             if self._refusing:
@@ -199,7 +179,7 @@ class FaultProxy:
     async def _pass_on(self, client: socket.socket) -> None:
         server = _socket()
         try:
-            await self._loop.sock_connect(server, self._to)
+            await asyncio.get_running_loop().sock_connect(server, self._to)
         except OSError:
             _close(server, reset=False)
             _close(client, reset=True)

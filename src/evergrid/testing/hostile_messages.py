@@ -19,18 +19,7 @@ _TOKENS = (
     *('""', '":', '",', "\\u0000", "\\ud800", '\\"', "\\\\", "\x00", "\x1f", "\x7f", "é", "😀"),
 )
 _WHITE = (
-    "\t",
-    "\n",
-    "\r",
-    "\r\n",
-    "  ",
-    "\f",
-    "\v",
-    "\u00a0",
-    "\u2003",
-    "\u2028",
-    "\ufeff",
-    "\x85",
+    *("\t", "\n", "\r", "\r\n", "  ", "\f", "\v", "\u00a0", "\u2003", "\u2028", "\ufeff", "\x85"),
 )
 _ESCAPES = (
     *(r"\"", r"\\", r"\/", r"\b", r"\f", r"\n", r"\r", r"\t", r"\u0041", r"\u00e9", r"\u0000"),
@@ -103,6 +92,11 @@ class _Maker:
     def _object(self) -> str:
         return object_text(self._rng, self._source, {})
 
+    def _name(self) -> str:
+        """Of a field, or of none."""
+        names = map(self._source.json_name, self._source.fields)
+        return json.dumps(self._rng.choice(["u", "", *names]))
+
     def _valid(self) -> bytes:
         return self._object().encode()
 
@@ -157,8 +151,7 @@ class _Maker:
 
     def _repeated(self) -> bytes:
         text = self._object()
-        name = self._rng.choice([*map(self._source.json_name, self._source.fields), "u", ""])
-        again = json.dumps(name) + ":" + self._odd_value()
+        again = self._name() + ":" + self._odd_value()
         nested = '"n":{"a":1,"b":[{"a":2,"a":3}]}'
         added = self._rng.choice((again, f"{again},{again}", nested, nested + "," + again))
         return (text[:-1] + ("," if len(text) > 2 else "") + added + "}").encode()
@@ -167,15 +160,12 @@ class _Maker:
         levels = max(1, self._limits.nesting + self._rng.randint(-3, 2))
         opening, closing = self._rng.choice((("[", "]"), ('{"a":', "}"), ('[{"]":', "}]")))
         value = opening * levels + self._rng.choice(("1", '"[{"', "")) + closing * levels
-        name = json.dumps(
-            self._rng.choice(["u", *map(self._source.json_name, self._source.fields)])
-        )
-        return self._rng.choice((value, "{" + f"{name}: {value}" + "}", opening * levels)).encode()
+        member = f"{{{self._name()}: {value}}}"
+        return self._rng.choice((value, member, opening * levels)).encode()
 
     def _no_object(self) -> bytes:
-        bare = self._rng.choice(
-            (self._odd_value(), f"[{self._object()}]", json.dumps(self._object()))
-        )
+        whole = self._object()
+        bare = self._rng.choice((self._odd_value(), f"[{whole}]", json.dumps(whole)))
         return self._rng.choice((bare, f" {bare}\n", f"{bare} {bare}")).encode()
 
     def _invalid_utf8(self) -> bytes:

@@ -5,6 +5,7 @@ A test starts the same commands as a user.
 
 from __future__ import annotations
 
+import operator
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +23,7 @@ from evergrid.kafka.message_sender import Sender, SentPosition
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.errors import LinkError
 from evergrid.testing import oracle
-from evergrid.testing.changelog_tables import FollowedTable, read_table, wait_for
+from evergrid.testing.changelog_tables import FollowedTable, wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.random_cases import Send
 
@@ -68,24 +69,6 @@ class Installation:
     def prefix(self) -> str:
         return str(_section(self.config, "internal_topics").get("prefix", "evergrid"))
 
-    def turn_to(self, chosen: Mapping[str, str], types: Mapping[str, str]) -> None:
-        """Expect other topics and join types than those of the file from now on."""
-        sources = {
-            name: {**_section(_section(self.config, "sources"), name), "topic": topic}
-            for name, topic in chosen.items()
-        }
-        joins = {
-            name: {**_section(_section(self.config, "joins"), name), "type": kind}
-            for name, kind in types.items()
-        }
-        self.spec = oracle.from_config(
-            {
-                **self.config,
-                "sources": {**_section(self.config, "sources"), **sources},
-                "joins": {**_section(self.config, "joins"), **joins},
-            }
-        )
-
     def make_topics(self, partitions: int = 2) -> None:
         """Create source topics without a retention time."""
         topics.create(
@@ -113,16 +96,7 @@ class Installation:
         sender.flush(_PATIENCE_SECONDS)
         for send, place in zip(sends, places, strict=True):
             assert place is not None
-            self.messages.append(
-                oracle.Message(
-                    send.topic,
-                    place.partition,
-                    place.offset,
-                    send.timestamp_ms,
-                    send.key,
-                    send.value,
-                )
-            )
+            self.messages.append(send.at(place.offset))
 
     def start_pipeline(self, env: Mapping[str, str] | None = None) -> EvergridProcess:
         return EvergridProcess(
@@ -146,8 +120,10 @@ class Installation:
 
     def table(self, name: str) -> dict[str, Row]:
         """A table's rows, read from its changelog now."""
-        target = self.manifest().tables()[name]
-        return read_table(self.connection, target)
+        table = FollowedTable(self.connection, self.manifest().tables()[name])
+        table.catch_up()
+        table.rest()
+        return table.rows
 
     def expected(self, name: str) -> oracle.Table:
         """The rows that the table must have after all messages so far, by the oracle."""
@@ -160,11 +136,8 @@ class Installation:
         return oracle.quarantine(self.messages, self.spec.sources, readings=self._readings)
 
     def tables(self) -> list[str]:
-        return [
-            *(source.table for source in self.spec.sources.values()),
-            *(join.table for join in self.spec.joins.values()),
-            "quarantine",
-        ]
+        sources, joins = self.spec.sources.values(), self.spec.joins.values()
+        return [*(one.table for one in sources), *(one.table for one in joins), "quarantine"]
 
     def wait_until_exact(
         self,
@@ -179,7 +152,8 @@ class Installation:
         for name in names if names is not None else self.tables():
             comparison = _Comparison(self.expected(name))
             try:
-                wait_for(partial(self._look, name, comparison, idle_seconds), _is_empty, seconds)
+                look = partial(self._look, name, comparison, idle_seconds)
+                wait_for(look, operator.not_, seconds)
             except AssertionError:
                 raise AssertionError(f"{name}: {comparison.differences()}") from None
             finally:
@@ -270,7 +244,3 @@ def _section(config: Mapping[str, object], name: str) -> Mapping[str, object]:
     section = config.get(name, {})
     assert isinstance(section, Mapping)
     return section
-
-
-def _is_empty(text: str) -> bool:
-    return not text

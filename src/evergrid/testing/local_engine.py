@@ -36,9 +36,9 @@ NewRows: TypeAlias = Sequence[Mapping[str, Cell]] | pa.RecordBatch
 class LocalEngine:
     """The gateway's engine without its threads: every call is done on the event loop."""
 
-    def __init__(self, views: int, linger_seconds: float = 0.2) -> None:
+    def __init__(self, views: int) -> None:
         self.instance = secrets.token_hex(8)
-        self.hub = Hub(HubLimits(frame_seconds=0.0, linger_seconds=linger_seconds, max_views=views))
+        self.hub = Hub(HubLimits(frame_seconds=0.0, linger_seconds=0.2, max_views=views))
         self.ready = True
         self.manifest = Manifest()
         self.down = ""

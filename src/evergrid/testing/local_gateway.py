@@ -15,36 +15,50 @@ import threading
 import warnings
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
-from evergrid.config.settings import Gateway, GatewayLimits, Tls
+import msgspec
+
+from evergrid.changelog.control_topic import ControlTopic
+from evergrid.changelog.manifest import Manifest
+from evergrid.config import load
+from evergrid.config.settings import GatewayLimits, Settings, Tls
 from evergrid.gateway.access.key_file import create_key, remove_key
 from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.gateway.http.assets import FOLDER
-from evergrid.gateway.http.control_endpoint import ControlTopic
 from evergrid.gateway.server import RunningGateway, serve
+from evergrid.kafka.message_sender import SentPosition
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live, WindowState
-from evergrid.testing.control_recorder import LocalControl, RecordedMessage
 from evergrid.testing.free_ports import free_port
 from evergrid.testing.local_engine import LocalEngine, NewRows
 
 Answer = TypeVar("Answer")
 
-LIMITS = GatewayLimits(
-    message_bytes=16_384,
-    messages_per_second=50,
-    windows_per_connection=64,
-    window_rows=5000,
-    connections=5000,
-    connections_per_key=2500,
-    strangers=100,
-    login_seconds=60,
-    views=500,
-    exports=4,
-)
+_DEFAULTS = load(None, {}).gateway
+LIMITS = msgspec.structs.replace(_DEFAULTS.limits, login_seconds=60)
 LIMIT_SECONDS = 60.0
+
+
+class RecordedMessage(msgspec.Struct, frozen=True):
+    """A control message and who sent it."""
+
+    value: bytes
+    by: str
+
+
+class LocalControl(ControlTopic):
+    """Parses messages as the real topic does, and records them; the first is at 0:0."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__(settings or load(None, {}))
+        self.handed: list[RecordedMessage] = []
+        self._lock = threading.Lock()
+
+    def send(self, value: bytes, by: str, manifest: Manifest) -> SentPosition:
+        with self._lock:
+            self.handed.append(RecordedMessage(value, by))
+            return SentPosition(self.name(manifest), 0, len(self.handed) - 1)
 
 
 class LocalGateway:
@@ -63,15 +77,12 @@ class LocalGateway:
 
         Control messages go to `control`; where that is not given, to `handed_over`.
         """
-        self.settings = Gateway(
-            host="127.0.0.1",
+        self.settings = msgspec.structs.replace(
+            _DEFAULTS,
             port=free_port(),
-            hosts=(),
             origins=origins,
             tls=tls,
-            behind_proxy=False,
             keys=folder / "keys.yaml",
-            table_bytes=2**31,
             frame_interval_ms=0,
             linger_seconds=0.2,
             limits=limits,
@@ -102,31 +113,24 @@ class LocalGateway:
         return self._local_control.handed
 
     @property
-    def address(self) -> str:
+    def running(self) -> RunningGateway:
         assert self._running is not None, "the gateway is stopped"
-        return self._running.address
+        return self._running
+
+    @property
+    def address(self) -> str:
+        return self.running.address
 
     @property
     def port(self) -> int:
-        assert self._running is not None, "the gateway is stopped"
-        return self._running.port
-
-    @property
-    def routes(self) -> tuple[str, ...]:
-        assert self._running is not None, "the gateway is stopped"
-        return self._running.routes
+        return self.running.port
 
     def __enter__(self) -> Self:
         self._thread.start()
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             self.stop()
         finally:
@@ -143,15 +147,6 @@ class LocalGateway:
         if self._running is not None:
             running, self._running = self._running, None
             self.run(running.stop())
-
-    def tasks(self) -> set[str]:
-        """The tasks of the gateway's event loop."""
-
-        async def names() -> set[str]:
-            me = asyncio.current_task()
-            return {repr(task) for task in asyncio.all_tasks() if task is not me}
-
-        return self.run(names())
 
     def place(self, table: Table, rows: NewRows = (), generation: int = 1) -> None:
         self.call(lambda: self.engine.place(table, rows, generation))

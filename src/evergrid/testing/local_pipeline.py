@@ -28,24 +28,6 @@ OFFERED = ("accounts", "accounts_v2", "users", "users_v2")
 Message = Mapping[str, str]
 
 
-def generation_of(
-    settings: Settings, number: int, state: State, wanted: Message, times: Times
-) -> Generation:
-    """A generation of what a control message asks for, over these settings."""
-    if wanted:
-        settings = requested_settings(settings, read_request(json.dumps(wanted).encode(), settings))
-    tables = settings.generation_tables()
-    return Generation(
-        number=number,
-        state=state,
-        sources=settings.sources,
-        joins=settings.joins,
-        topics={},
-        tables={table.name: TableTopic(table, f"g{number}.{table.name}", 1) for table in tables},
-        times=times,
-    )
-
-
 class LocalPipeline:
     """Tells a gateway of generations, verdicts and choices; times are microseconds."""
 
@@ -84,10 +66,23 @@ class LocalPipeline:
         rows: int | None = None,
         times: Times | None = None,
     ) -> Generation:
-        """Set the state of a generation."""
-        when = times or Times(created=time.time_ns() // 1000)
-        made = generation_of(self.settings, number, state, wanted, when)
-        made = msgspec.structs.replace(made, progress=progress, error=error)
+        """Set the state of a generation, of what a control message asks for."""
+        settings = self.settings
+        if wanted:
+            request = read_request(json.dumps(wanted).encode(), settings)
+            settings = requested_settings(settings, request)
+        tables = settings.generation_tables()
+        made = Generation(
+            number=number,
+            state=state,
+            sources=settings.sources,
+            joins=settings.joins,
+            topics={},
+            tables={one.name: TableTopic(one, f"g{number}.{one.name}", 1) for one in tables},
+            times=times or Times(created=time.time_ns() // 1000),
+            progress=progress,
+            error=error,
+        )
         self._put(made, rows)
         return made
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from operator import itemgetter
+from typing import Any
 
 from evergrid.model.field_types import ColumnKind
 from evergrid.model.table import ID_SEPARATOR, Table
@@ -120,41 +122,26 @@ class NaiveTable:
 def _sorted(rows: list[Row], term: OrderBy) -> list[Row]:
     without = [row for row in rows if row[term.column] is None]
     with_value = [row for row in rows if row[term.column] is not None]
-
-    def key(row: Row) -> str | Decimal | float:
-        value = row[term.column]
-        assert value is not None
-        return value
-
-    with_value.sort(key=key, reverse=term.descending)
+    with_value.sort(key=itemgetter(term.column), reverse=term.descending)
     return without + with_value if term.nulls is Nulls.FIRST else with_value + without
 
 
-# What a condition compares: of one kind on both sides, so that Python's own operators do.
-_Comparable = str | float | Decimal
-
-_TESTS: Mapping[Op, Callable[[_Comparable, list[_Comparable]], bool]] = {
+# Both sides are of one kind, so that Python's own operators do.
+_TESTS: Mapping[Op, Callable[[Any, list[Any]], bool]] = {
     Op.EQUALS: lambda held, values: held == values[0],
     Op.NOT: lambda held, values: held != values[0],
     Op.IN: lambda held, values: held in values,
-    Op.LESS: lambda held, values: _order(held, values[0]) < 0,
-    Op.LESS_OR_EQUAL: lambda held, values: _order(held, values[0]) <= 0,
-    Op.GREATER: lambda held, values: _order(held, values[0]) > 0,
-    Op.GREATER_OR_EQUAL: lambda held, values: _order(held, values[0]) >= 0,
-    Op.BETWEEN: lambda held, values: _order(held, values[0]) >= 0 and _order(held, values[1]) <= 0,
+    Op.LESS: lambda held, values: held < values[0],
+    Op.LESS_OR_EQUAL: lambda held, values: held <= values[0],
+    Op.GREATER: lambda held, values: held > values[0],
+    Op.GREATER_OR_EQUAL: lambda held, values: held >= values[0],
+    Op.BETWEEN: lambda held, values: values[0] <= held <= values[1],
     Op.CONTAINS: lambda held, values: str(values[0]) in str(held),
     Op.STARTS_WITH: lambda held, values: str(held).startswith(str(values[0])),
 }
 
 
-def _order(one: _Comparable, other: _Comparable) -> int:
-    """Negative, zero or positive, as `one` is less, equal or greater."""
-    if isinstance(one, str) or isinstance(other, str):
-        return (str(one) > str(other)) - (str(one) < str(other))
-    return (one > other) - (one < other)
-
-
-def _comparable(value: Scalar | Decimal, kind: ColumnKind) -> _Comparable:
+def _comparable(value: Scalar | Decimal, kind: ColumnKind) -> str | float | Decimal:
     assert value is not None
     if kind is ColumnKind.TEXT:
         return str(value)

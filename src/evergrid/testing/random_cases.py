@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 
 from evergrid.testing.oracle import JoinSpec, Message, SourceSpec
@@ -27,6 +27,11 @@ class Send:
     timestamp_ms: int
     key: bytes | None
     value: bytes | None
+
+    def at(self, offset: int) -> Message:
+        """The message as a topic holds it."""
+        place = (self.topic, self.partition, offset)
+        return Message(*place, self.timestamp_ms, self.key, self.value)
 
 
 @dataclass(frozen=True)
@@ -54,10 +59,9 @@ def delivered(
     offsets = {} if next_offsets is None else next_offsets
     messages = []
     for send in sends:
-        place = (send.topic, send.partition)
-        offset = offsets.get(place, 0)
-        offsets[place] = offset + 1
-        messages.append(Message(*place, offset, send.timestamp_ms, send.key, send.value))
+        offset = offsets.get((send.topic, send.partition), 0)
+        offsets[send.topic, send.partition] = offset + 1
+        messages.append(send.at(offset))
     return messages
 
 
@@ -74,19 +78,11 @@ def random_case(
 
 def bad_values(source: SourceSpec) -> list[bytes | None]:
     """Plain messages that `source` must refuse, one of each kind."""
-    values: list[bytes | None] = [
-        None,
-        b"",
-        b"not JSON",
-        b'{"a": 1,}',
-        b'{"a": 1, "a": 2}',
-        b"[]",
-        b'{"a": "\xff"}',
+    wrong = [source.json_name(column) for column, kind in source.fields.items() if kind != "text"]
+    return [
+        *(None, b"", b"not JSON", b'{"a": 1,}', b'{"a": 1, "a": 2}', b"[]", b'{"a": "\xff"}'),
+        *(json.dumps({name: "abc"}).encode() for name in wrong),
     ]
-    for column, spelling in source.fields.items():
-        if spelling != "text":
-            values.append(json.dumps({source.json_name(column): "abc"}).encode())
-    return values
 
 
 @dataclass(frozen=True)
@@ -189,12 +185,11 @@ class _Case:
 
     def _arrange(self) -> None:
         """In order, one side first, or in reverse: late messages of every kind."""
-        shape = self._rng.randrange(5)
-        if shape == 1:
-            self._plan.sort(key=lambda planned: planned.side == self._left)
-        elif shape == 2:
-            self._plan.sort(key=lambda planned: planned.side == self._right)
-        elif shape == 3:
-            self._plan.sort(key=lambda planned: planned.send.timestamp_ms)
-        elif shape == 4:
-            self._plan.sort(key=lambda planned: -planned.send.timestamp_ms)
+        orders: tuple[Callable[[_Planned], int], ...] = (
+            lambda planned: 0,
+            lambda planned: planned.side == self._left,
+            lambda planned: planned.side == self._right,
+            lambda planned: planned.send.timestamp_ms,
+            lambda planned: -planned.send.timestamp_ms,
+        )
+        self._plan.sort(key=self._rng.choice(orders))

@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
 import msgspec
@@ -180,12 +179,7 @@ class ViewerGroup:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._background.stop(self._leave)
 
     async def _leave(self) -> None:

@@ -59,11 +59,13 @@ def time_text(rng: random.Random, spelling: str, microseconds: int) -> str:
 def _decimal(rng: random.Random, spelling: str) -> str:
     precision, scale = (int(number) for number in re.findall(r"\d+", spelling))
     units = rng.randrange(10 ** rng.randint(0, precision))
-    sign = rng.choice(("", "-"))
-    if scale == 0:
-        return f"{sign}{units}"
+    return rng.choice(("", "-")) + decimal_text(units, scale)
+
+
+def decimal_text(units: int, scale: int) -> str:
+    """A decimal with so many digits after the point."""
     digits = str(units).rjust(scale + 1, "0")
-    return f"{sign}{digits[:-scale]}.{digits[-scale:]}"
+    return f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
 
 
 def _maybe_quoted(rng: random.Random, text: str) -> str:

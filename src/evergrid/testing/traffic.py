@@ -10,6 +10,7 @@ piece and at any time, and ten million messages need no memory.
 from __future__ import annotations
 
 import json
+import random
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,8 +18,8 @@ from itertools import accumulate
 
 from evergrid.testing.oracle import SourceSpec
 from evergrid.testing.random_cases import START_MS, Send, bad_values
+from evergrid.testing.sample_messages import decimal_text
 
-_MASK = (1 << 64) - 1
 _REPEATED_FROM = 50  # how many messages back a repeated one may be
 _UNITS_PER_MS = {"ms": (1, 1), "us": (1_000, 1), "ns": (1_000_000, 1), "s": (1, 1_000)}
 
@@ -80,38 +81,33 @@ class Stream:
     def send(self, number: int) -> Send:
         """Message `number`."""
         traffic = self.traffic
-        delivery = _RandomNumbers(~traffic.seed, number)
-        partition = delivery.below(traffic.partitions)
-        if number and delivery.share() < traffic.repeat_share:
-            number -= 1 + delivery.below(min(number, _REPEATED_FROM))
+        delivery = _numbers(~traffic.seed, number)
+        partition = delivery.randrange(traffic.partitions)
+        if number and delivery.random() < traffic.repeat_share:
+            number -= 1 + delivery.randrange(min(number, _REPEATED_FROM))
         return self._content(number, partition)
-
-    def key(self, number: int) -> str | None:
-        """The key of message `number`; None when it has none. A bad message has one, too."""
-        sent = self.send(number).key
-        return None if sent is None else sent.decode()
 
     def _content(self, number: int, partition: int) -> Send:
         traffic = self.traffic
-        chance = _RandomNumbers(traffic.seed, number)
-        side = self._sides[chance.share() < traffic.left_share]
-        rank = bisect_right(self._bounds, chance.below(2**32))
+        chance = _numbers(traffic.seed, number)
+        side = self._sides[chance.random() < traffic.left_share]
+        rank = bisect_right(self._bounds, chance.randrange(2**32))
         key: str | None = f"{traffic.prefix}{rank}"
-        kind = chance.share()
+        kind = chance.random()
         at = traffic.start_ms + number // traffic.ties * traffic.step_ms
-        if chance.share() < traffic.late_share:
-            at -= chance.below(traffic.late_ms)
+        if chance.random() < traffic.late_share:
+            at -= chance.randrange(traffic.late_ms)
         if kind < traffic.bad_share:
-            value = side.bad[chance.below(len(side.bad))]
+            value = side.bad[chance.randrange(len(side.bad))]
         else:
             if kind < traffic.bad_share + traffic.no_key_share:
                 key = None
             value = side.value(number, key, at, self._group(number, rank, chance), chance)
         return Send(side.topic, partition, at, None if key is None else key.encode(), value)
 
-    def _group(self, number: int, rank: int, chance: _RandomNumbers) -> str:
+    def _group(self, number: int, rank: int, chance: random.Random) -> str:
         traffic = self.traffic
-        if chance.share() < traffic.long_group_share:
+        if chance.random() < traffic.long_group_share:
             return f"{traffic.prefix}-long"
         return f"{traffic.prefix}{rank}/{number // traffic.group_span}"
 
@@ -130,7 +126,7 @@ class _Side:
         ]
 
     def value(
-        self, number: int, key: str | None, at: int, group: str, chance: _RandomNumbers
+        self, number: int, key: str | None, at: int, group: str, chance: random.Random
     ) -> bytes:
         members = []
         for column, name, make in self._fields:
@@ -143,7 +139,7 @@ class _Side:
         return f"{{{', '.join(members)}}}".encode()
 
 
-_Maker = Callable[[int, int, "_RandomNumbers"], str]
+_Maker = Callable[[int, int, random.Random], str]
 
 
 def _maker(source: SourceSpec, column: str) -> _Maker:
@@ -157,37 +153,15 @@ def _maker(source: SourceSpec, column: str) -> _Maker:
     if kind == "text":
         return lambda number, _, __: f'"{column} {number}"'
     if kind == "boolean":
-        return lambda _, __, chance: ("false", "true")[chance.below(2)]
+        return lambda _, __, chance: ("false", "true")[chance.randrange(2)]
     if kind.startswith("timestamp"):
-        return lambda _, __, chance: str(chance.below(2_000_000_000))
+        return lambda _, __, chance: str(chance.randrange(2_000_000_000))
     if kind.startswith("decimal"):
         scale = int(kind.rpartition(",")[2].rstrip(")"))
-        return lambda _, __, chance: _decimal(chance.below(10_000), scale)
-    return lambda _, __, chance: str(chance.below(100_000))
+        return lambda _, __, chance: decimal_text(chance.randrange(10_000), scale)
+    return lambda _, __, chance: str(chance.randrange(100_000))
 
 
-def _decimal(units: int, scale: int) -> str:
-    text = str(units).rjust(scale + 1, "0")
-    return f"{text[:-scale]}.{text[-scale:]}" if scale else text
-
-
-class _RandomNumbers:
-    """Random numbers that belong to one number of a stream (the mixer is SplitMix64's)."""
-
-    __slots__ = ("_state",)
-
-    def __init__(self, seed: int, number: int) -> None:
-        self._state = (seed * 0xD1342543DE82EF95 + number * 0x2545F4914F6CDD1D + 1) & _MASK
-
-    def _next(self) -> int:
-        self._state = state = (self._state + 0x9E3779B97F4A7C15) & _MASK
-        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
-        return state ^ (state >> 31)
-
-    def below(self, end: int) -> int:
-        return self._next() % end
-
-    def share(self) -> float:
-        """From 0 up to 1."""
-        return self._next() / 2**64
+def _numbers(seed: int, number: int) -> random.Random:
+    """Random numbers that belong to one number of a stream."""
+    return random.Random((seed << 64) + number)

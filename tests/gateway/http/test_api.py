@@ -234,7 +234,7 @@ def test_the_delay_of_the_loop_is_measured(gateway: LocalGateway) -> None:
 def test_the_description_names_every_route_and_only_those(gateway: LocalGateway) -> None:
     described = json.loads(ask(gateway, "/openapi.json", Authorization="").body)
     assert described["openapi"].startswith("3.1")
-    assert set(described["paths"]) == set(gateway.routes)
+    assert set(described["paths"]) == set(gateway.running.routes)
     for name in re.findall(r"#/components/schemas/(\w+)", json.dumps(described)):
         assert name in described["components"]["schemas"]
 

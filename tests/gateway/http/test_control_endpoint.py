@@ -12,8 +12,7 @@ import pytest
 from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.gateway.access.access_key import PREFIX
 from evergrid.protocol.error_codes import Code
-from evergrid.testing.control_recorder import RecordedMessage
-from evergrid.testing.local_gateway import LocalGateway
+from evergrid.testing.local_gateway import LocalGateway, RecordedMessage
 from tests.gateway.caller import Answer, Caller, calling, wait_until
 from tests.gateway.http.controlling import (
     BURST,

@@ -5,10 +5,16 @@ no code with what it judges, so that one mistake cannot hide itself by being mad
 It is written to be clear, not fast; a table of a hundred thousand rows takes seconds.
 """
 
-from evergrid.testing.oracle.joins import join, joined_rows
-from evergrid.testing.oracle.message import Bad, Message, Row, Table, Value
-from evergrid.testing.oracle.message_rows import read
-from evergrid.testing.oracle.raw import Readings, quarantine, raw
+from evergrid.testing.oracle.expected_tables import (
+    Readings,
+    Table,
+    join,
+    joined_rows,
+    quarantine,
+    raw,
+)
+from evergrid.testing.oracle.field import Value
+from evergrid.testing.oracle.message import Bad, Message, Row, read
 from evergrid.testing.oracle.spec import (
     JoinSpec,
     JoinType,

@@ -88,13 +88,9 @@ def from_config(config: Mapping[str, object]) -> Spec:
         name: _source(name, _section(section))
         for name, section in _section(config["sources"]).items()
     }
-    joins = {
-        name: _join(name, _section(section), sources)
-        for name, section in _section(config.get("joins")).items()
-    }
-    retention = _section(config.get("retention"))
-    joins = {name: replace(one, age=_age(retention, one.table)) for name, one in joins.items()}
-    return Spec(sources, joins, _limits(_section(config.get("limits"))))
+    joins = {name: _join(name, config, sources) for name in _section(config.get("joins"))}
+    limits = {name: int(str(value)) for name, value in _section(config.get("limits")).items()}
+    return Spec(sources, joins, LimitsSpec(**limits))
 
 
 def shown_columns(join: JoinSpec, sources: Mapping[str, SourceSpec]) -> dict[str, tuple[str, str]]:
@@ -105,7 +101,7 @@ def shown_columns(join: JoinSpec, sources: Mapping[str, SourceSpec]) -> dict[str
     return _named(join, [(side, column) for side in sides for column in sources[side].fields])
 
 
-def canonical_type(spelling: str) -> str:
+def _canonical_type(spelling: str) -> str:
     """A type as quarantine's reasons spell it."""
     plain = re.sub(r"\s", "", spelling)
     return "timestamp(ms)" if plain == "timestamp" else plain
@@ -115,11 +111,8 @@ def _source(name: str, section: Mapping[str, object]) -> SourceSpec:
     fields: dict[str, str] = {}
     json_names: dict[str, str] = {}
     for column, described in _section(section["fields"]).items():
-        if isinstance(described, str):
-            fields[column] = canonical_type(described)
-            continue
-        details = _section(described)
-        fields[column] = canonical_type(str(details["type"]))
+        details = {"type": described} if isinstance(described, str) else _section(described)
+        fields[column] = _canonical_type(str(details["type"]))
         if "from" in details:
             json_names[column] = str(details["from"])
     time = str(section.get("time", "kafka"))
@@ -134,16 +127,19 @@ def _source(name: str, section: Mapping[str, object]) -> SourceSpec:
     )
 
 
-def _join(name: str, section: Mapping[str, object], sources: Mapping[str, SourceSpec]) -> JoinSpec:
+def _join(name: str, config: Mapping[str, object], sources: Mapping[str, SourceSpec]) -> JoinSpec:
+    section = _section(_section(config["joins"])[name])
     left, right = str(section["left"]), str(section["right"])
+    table = str(section.get("table", name))
     join = JoinSpec(
         name=name,
-        table=str(section.get("table", name)),
+        table=table,
         type=JoinType(section.get("type", "left")),
         left=left,
         right=right,
         left_key=str(section.get("left_key", sources[left].key)),
         right_key=str(section.get("right_key", sources[right].key)),
+        age=_age(_section(config.get("retention")), table),
     )
     return replace(join, columns=_chosen(join, section.get("columns")))
 
@@ -177,10 +173,6 @@ def _named(join: JoinSpec, chosen: Sequence[tuple[str, str]]) -> dict[str, tuple
         clashes = source != join.driving and column in taken
         named[f"{source}_{column}" if clashes else column] = (source, column)
     return named
-
-
-def _limits(section: Mapping[str, object]) -> LimitsSpec:
-    return LimitsSpec(**{name: int(str(value)) for name, value in section.items()})
 
 
 def _section(value: object) -> Mapping[str, object]:

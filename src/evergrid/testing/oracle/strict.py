@@ -10,10 +10,18 @@ import enum
 import json
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 _WHITE = re.compile(r"[ \t\n\r]*")
 _CONSTANT = re.compile(r"NaN|-?Infinity")
 _QUOTED = re.compile(r'"[^"]*"')
+# Most members are plain: a text without escapes, a number or a word, and what follows it.
+_PLAIN_TEXT = r'"[^"\\\x00-\x1f]*"'
+_PLAIN_MEMBER = re.compile(
+    rf"({_PLAIN_TEXT})[ \t\n\r]*:[ \t\n\r]*"
+    rf"({_PLAIN_TEXT}|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)"
+    r"[ \t\n\r]*([,}])[ \t\n\r]*"
+)
 
 
 class JsonKind(enum.Enum):
@@ -26,6 +34,17 @@ class JsonKind(enum.Enum):
     BOOLEAN = "a boolean"
     NULL = "null"
     CONSTANT = "NaN or Infinity"  # no JSON, but common enough to be named to the user
+
+
+# By the first character; whatever else begins with another one is a number.
+_KINDS = {
+    "{": JsonKind.OBJECT,
+    "[": JsonKind.ARRAY,
+    '"': JsonKind.TEXT,
+    "t": JsonKind.BOOLEAN,
+    "f": JsonKind.BOOLEAN,
+    "n": JsonKind.NULL,
+}
 
 
 @dataclass(frozen=True)
@@ -62,16 +81,6 @@ def depth(text: str) -> int:
     return deepest
 
 
-def _whole(text: str) -> str:
-    """Half of a surrogate pair is no character and cannot be written as UTF-8.
-
-    JSON can still spell one (``"\\ud800"``); such a text could be shown to nobody.
-    """
-    if re.search("[\ud800-\udfff]", text):
-        raise Broken
-    return text
-
-
 def parse(text: str) -> Document:
     """The message's parts; raises Broken where the text is not JSON.
 
@@ -84,7 +93,10 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._nested_repeat = False
-        self._decoder = json.JSONDecoder(
+
+    @cached_property
+    def _decoder(self) -> json.JSONDecoder:
+        return json.JSONDecoder(
             object_pairs_hook=self._nested_object,
             parse_constant=self._nested_constant,
             parse_int=str,
@@ -93,43 +105,53 @@ class _Parser:
 
     def document(self) -> Document:
         start = self._white(0)
+        members: list[tuple[str, Part]] = []
         if self._at(start) == "{":
             kind = JsonKind.OBJECT
-            members, end = self._members(start + 1)
+            end = self._members(start + 1, members)
         else:
             part, end = self._value(start)
             if part.kind is JsonKind.CONSTANT:
                 raise Broken
-            kind, members = part.kind, []
+            kind = part.kind
         if self._white(end) != len(self._text):
             raise Broken
         return Document(kind, tuple(members), self._nested_repeat)
 
-    def _members(self, position: int) -> tuple[list[tuple[str, Part]], int]:
-        members: list[tuple[str, Part]] = []
+    def _members(self, position: int, members: list[tuple[str, Part]]) -> int:
+        """Adds those that begin at `position`; gives the place after the object."""
         position = self._white(position)
         if self._at(position) == "}":
-            return members, position + 1
-        while True:
+            return position + 1
+        after = ","
+        while after == ",":
+            if plain := _PLAIN_MEMBER.match(self._text, position):
+                name, value, after = plain.groups()
+                members.append((name[1:-1], _plain_part(value)))
+                position = plain.end()
+                continue
             if self._at(position) != '"':
                 raise Broken
             name, position = self._decode(position)
-            position = self._expect(":", self._white(position))
-            part, position = self._value(self._white(position))
+            position = self._white(position)
+            if self._at(position) != ":":
+                raise Broken
+            part, position = self._value(self._white(position + 1))
             members.append((_whole(str(name)), part))
             position = self._white(position)
-            if self._at(position) == "}":
-                return members, position + 1
-            position = self._white(self._expect(",", position))
+            after = self._at(position)
+            position = self._white(position + 1)
+        if after != "}":
+            raise Broken
+        return position
 
     def _value(self, start: int) -> tuple[Part, int]:
         if constant := _CONSTANT.match(self._text, start):
             return Part(JsonKind.CONSTANT, constant[0]), constant.end()
         value, end = self._decode(start)
-        kind = _kind(self._at(start))
-        if kind is JsonKind.TEXT:
-            return Part(kind, _whole(str(value))), end
-        return Part(kind, self._text[start:end]), end
+        kind = _KINDS.get(self._at(start), JsonKind.NUMBER)
+        text = _whole(str(value)) if kind is JsonKind.TEXT else self._text[start:end]
+        return Part(kind, text), end
 
     def _decode(self, start: int) -> tuple[object, int]:
         try:
@@ -152,19 +174,17 @@ class _Parser:
     def _at(self, position: int) -> str:
         return self._text[position : position + 1]
 
-    def _expect(self, character: str, position: int) -> int:
-        if self._at(position) != character:
-            raise Broken
-        return position + 1
+
+def _plain_part(value: str) -> Part:
+    kind = _KINDS.get(value[0], JsonKind.NUMBER)
+    return Part(kind, value[1:-1] if kind is JsonKind.TEXT else value)
 
 
-def _kind(first: str) -> JsonKind:
-    kinds = {
-        "{": JsonKind.OBJECT,
-        "[": JsonKind.ARRAY,
-        '"': JsonKind.TEXT,
-        "t": JsonKind.BOOLEAN,
-        "f": JsonKind.BOOLEAN,
-        "n": JsonKind.NULL,
-    }
-    return kinds.get(first, JsonKind.NUMBER)
+def _whole(text: str) -> str:
+    """Half of a surrogate pair is no character and cannot be written as UTF-8.
+
+    JSON can still spell one (``"\\ud800"``); such a text could be shown to nobody.
+    """
+    if re.search("[\ud800-\udfff]", text):
+        raise Broken
+    return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from evergrid.testing.oracle.message import JsonText, Value
+from evergrid.testing.oracle.field import JsonText, Value
 
 _WIDEST = 60
 _LEAD = 10  # characters shown before the place where two long values part
@@ -21,10 +21,7 @@ def differences(expected: _Rows, actual: _Rows, limit: int = 10) -> str:
 
     Values must agree in type too: 3 is not 3.0, and True is not 1.
     """
-    ids = sorted(
-        differing(expected, actual, expected.keys() | actual.keys()),
-        key=_order,
-    )
+    ids = sorted(differing(expected, actual, expected.keys() | actual.keys()), key=_order)
     if not ids:
         return ""
     missing = len(expected.keys() - actual.keys())

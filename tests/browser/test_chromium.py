@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evergrid.model.errors import ConfigError
-from evergrid.testing import chromium
+from tests.browser import chromium
 
 
 def program(path: Path, text: str) -> Path:

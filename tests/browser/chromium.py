@@ -2,6 +2,8 @@
 
 Drivers can download browsers of their own, but not on a machine without the open internet;
 what a system's package brings is also what people really use.
+
+`python -m tests.browser.chromium` prints its path.
 """
 
 from __future__ import annotations
@@ -117,3 +119,14 @@ def _how() -> str:
     if sys.platform == "darwin":
         return "brew install --cask chromium"
     return "Debian and Ubuntu: sudo apt-get install chromium"
+
+
+def main() -> None:
+    try:
+        print(chromium(say=lambda line: print(line, file=sys.stderr)))
+    except ConfigError as error:
+        sys.exit(f"\n{error.sentence()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""The three joins: each row finds its match among the sorted rows of its key."""
+"""What each table holds: a source's rows, quarantine, and the three joins."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from evergrid.testing.oracle.message import Message, Row, Table, Value
-from evergrid.testing.oracle.raw import Readings
+from evergrid.testing.oracle.field import Value
+from evergrid.testing.oracle.message import Bad, Message, Row, read
 from evergrid.testing.oracle.spec import (
     JoinSpec,
     JoinType,
@@ -16,7 +16,77 @@ from evergrid.testing.oracle.spec import (
     shown_columns,
 )
 
+# A whole table: row id → column → value, as the changelog's JSON shows it.
+Table = dict[str, dict[str, Value]]
+
 _Pair = tuple[Row | None, Row | None]
+
+
+class Readings:
+    """Reads each message once, however many tables it is asked for."""
+
+    def __init__(self, limits: LimitsSpec | None = None) -> None:
+        self._limits = limits or LimitsSpec()
+        self._known: dict[str, dict[Message, Row | Bad]] = {}  # by how the source is specified
+
+    def of(self, messages: Iterable[Message], source: SourceSpec) -> list[Row | Bad]:
+        """What each message of the source's topic is, in the messages' order."""
+        known = self._known.setdefault(repr(source), {})
+        readings = []
+        for message in messages:
+            if message.topic == source.topic:
+                reading = known.get(message)
+                if reading is None:
+                    reading = known[message] = read(message, source, self._limits)
+                readings.append(reading)
+        return readings
+
+    def rows(self, messages: Iterable[Message], source: SourceSpec) -> list[Row]:
+        """The rows among `messages`, bad ones and other topics' left out."""
+        return [one for one in self.of(messages, source) if isinstance(one, Row)]
+
+
+def raw(
+    messages: Iterable[Message],
+    source: SourceSpec,
+    limits: LimitsSpec | None = None,
+    readings: Readings | None = None,
+) -> Table:
+    """The source's table: one row for each message that can be one."""
+    return {
+        row.message.place: {
+            **row.values,
+            "ts": row.ts,
+            "_partition": row.message.partition,
+            "_offset": row.message.offset,
+            "_unknown_fields": row.unknown_fields,
+        }
+        for row in (readings or Readings(limits)).rows(messages, source)
+    }
+
+
+def quarantine(
+    messages: Iterable[Message],
+    sources: Mapping[str, SourceSpec],
+    limits: LimitsSpec | None = None,
+    readings: Readings | None = None,
+) -> Table:
+    """The quarantine table: one row for each message of a source that could not be one."""
+    every = list(messages)
+    readings = readings or Readings(limits)
+    return {
+        f"{bad.message.topic}:{bad.message.place}": {
+            "topic": bad.message.topic,
+            "reason": bad.reason,
+            "text": bad.text,
+            "ts": bad.message.timestamp_ms * 1000,
+            "_partition": bad.message.partition,
+            "_offset": bad.message.offset,
+        }
+        for source in sources.values()
+        for bad in readings.of(every, source)
+        if isinstance(bad, Bad)
+    }
 
 
 def join(
@@ -43,10 +113,15 @@ def joined_rows(
     """Row ids and rows of the joined table, one by one, from messages that were read already."""
     columns = shown_columns(rule, sources)
     for pair in _PAIRS[rule.type](rule, left, right):
-        yield _row_id(rule, pair), _joined(rule, columns, pair)
+        side = dict(zip((rule.left, rule.right), pair, strict=True))
+        driving = pair if rule.type is JoinType.INNER else (side[rule.driving],)
+        # Of a pair that drives together, the later one's time
+        ts = max(row.ts for row in driving if row)
+        yield ":".join(row.message.place for row in driving if row), _joined(columns, side, ts)
 
 
 def _asof(rule: JoinSpec, users: Iterable[Row], accounts: Iterable[Row]) -> Iterator[_Pair]:
+    """Each row finds its match among the sorted rows of its key."""
     users_of = _by_key(users, rule.left_key)
     times_of = {key: [user.ts for user in group] for key, group in users_of.items()}
     for account in accounts:
@@ -85,40 +160,17 @@ def _by_key(side: Iterable[Row], key: str) -> dict[Value, list[Row]]:
     return dict(groups)
 
 
-def _row_id(join: JoinSpec, pair: _Pair) -> str:
-    left, right = pair
-    if join.type is JoinType.INNER:
-        return f"{_place(left)}:{_place(right)}"
-    return _place(right if join.type is JoinType.ASOF else left)
-
-
-def _place(row: Row | None) -> str:
-    assert row is not None
-    return f"{row.message.partition}:{row.message.offset}"
-
-
 def _joined(
-    join: JoinSpec, columns: Mapping[str, tuple[str, str]], pair: _Pair
+    columns: Mapping[str, tuple[str, str]], side: Mapping[str, Row | None], ts: int
 ) -> dict[str, Value]:
-    side = dict(zip((join.left, join.right), pair, strict=True))
     result: dict[str, Value] = {}
     for shown, (source, column) in columns.items():
         row = side[source]
         result[shown] = row.values[column] if row else None
-    result["ts"] = _time(join, pair)
+    result["ts"] = ts
     for source, row in side.items():
         result[f"_{source}_topic"] = row.message.topic if row else None
         result[f"_{source}_partition"] = row.message.partition if row else None
         result[f"_{source}_offset"] = row.message.offset if row else None
         result[f"_{source}_ts"] = row.ts if row else None
     return result
-
-
-def _time(join: JoinSpec, pair: _Pair) -> int:
-    """The driving message's time; of a pair that drives together, the later one."""
-    left, right = pair
-    if join.type is JoinType.INNER:
-        return max(row.ts for row in pair if row)
-    driving = right if join.type is JoinType.ASOF else left
-    assert driving is not None
-    return driving.ts
