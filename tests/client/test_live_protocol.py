@@ -205,3 +205,15 @@ def test_a_window_after_one_that_is_too_large_is_opened() -> None:
     protocol.receive_text(welcome(), NOW)
     assert isinstance(large.failure, Rejected)
     assert said(protocol) == [Hello(1), Open(number(small), "users_ui")]
+
+
+def test_the_sender_is_told_of_a_retry_that_is_due_later() -> None:
+    told: list[None] = []
+    protocol = LiveProtocol(lambda: told.append(None))
+    logged_in(protocol)
+    subscription = opened(protocol)
+    said(protocol)
+    told.clear()
+    protocol.receive_text(encode(failed(Code.NOT_READY, "later", number(subscription))), NOW)
+    assert told
+    assert protocol.retry(NOW) == RETRY_SECONDS

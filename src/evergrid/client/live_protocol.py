@@ -52,6 +52,7 @@ class LiveProtocol:
     """All windows of a client and their states. Times are seconds since the epoch."""
 
     def __init__(self, wake: Callable[[], None] = lambda: None) -> None:
+        self._wake = wake
         self.send_queue = SendQueue(wake)
         self.welcome: messages.Welcome | None = None
         self._windows: list[Subscription] = []
@@ -195,6 +196,7 @@ class LiveProtocol:
             subscription.sub = None
             subscription.set_status(WindowState(Live.WAITING, error.sentence()))
             self._retries.append((now + RETRY_SECONDS, subscription))
+            self._wake()  # the sender waits for what is due
         else:
             self._end(subscription, error)
 
