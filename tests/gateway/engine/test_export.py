@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 
 import pytest
@@ -150,13 +151,21 @@ def test_the_hub_tells_exports_of_changes_as_it_tells_views(
     watching = Watching()
     watching.place(PLAIN, rows(1, 2, 3, 4))
     export = Export(watching.tables["made"].store, Query("made"), None, watching.hub.tick)
-    watching.hub.exports.append(export)
+    watching.hub.exports.add(export)
     export.prepare()
     watching.upsert([row(1, ts=9)])
     watching.delete(["0:2"])
     while not export.prepared:
         export.prepare()
     assert all_ids(export) == ["0:3", "0:4", "0:1"]
+
+
+def test_the_hub_keeps_no_export_that_nobody_takes() -> None:
+    watching = Watching()
+    watching.place(PLAIN, rows(1))
+    watching.hub.exports.add(Export(watching.tables["made"].store, Query("made"), None, 1))
+    gc.collect()
+    assert not watching.hub.exports
 
 
 def test_it_is_made_in_pieces_and_given_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ It knows tables by name, views, windows and subscribers, and nothing of sockets 
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -77,7 +78,8 @@ class Hub:
         self._out: list[Delivery] = []
         self._sequence = 0
         self.tick = 1
-        self.exports: list[Export] = []  # in progress; they follow changes as views do
+        # In progress; they follow changes as views do. One that was cancelled is not kept.
+        self.exports: weakref.WeakSet[Export] = weakref.WeakSet()
         self.problems: list[str] = []  # lines for the log
 
     # Tables

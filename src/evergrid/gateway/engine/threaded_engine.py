@@ -116,7 +116,7 @@ class ThreadedEngine:
             while (batch := await self._ask(export.step)) is not None:
                 yield batch
         finally:
-            self._jobs.put(lambda: self._hub.exports.remove(export))
+            self._jobs.put(lambda: self._hub.exports.discard(export))
 
     def load(self) -> EngineLoad:
         return EngineLoad(
@@ -221,7 +221,7 @@ class ThreadedEngine:
         if store is None:
             raise LookupError(query.table)
         export = Export(store, query, window, self._hub.tick)
-        self._hub.exports.append(export)
+        self._hub.exports.add(export)
         return export
 
     def _moment(self) -> PublicationTime:
