@@ -33,10 +33,10 @@ def gateway(**changes: object) -> Gateway:
 
 def test_an_option_wins_over_the_environment_and_that_over_the_configuration() -> None:
     environ = {"EVERGRID_KEY": SECRET}
-    assert str(from_arguments(GATEWAY, options(), environ)) == "http://127.0.0.1:8080"
+    assert from_arguments(GATEWAY, options(), environ).url == "http://127.0.0.1:8080"
     environ["EVERGRID_URL"] = "https://there"
-    assert str(from_arguments(GATEWAY, options(), environ)) == "https://there"
-    assert str(from_arguments(GATEWAY, options("--url", "http://here"), environ)) == "http://here"
+    assert from_arguments(GATEWAY, options(), environ).url == "https://there"
+    assert from_arguments(GATEWAY, options("--url", "http://here"), environ).url == "http://here"
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,12 @@ def test_each_picture_is_there_shown_and_small(screenshots: ModuleType) -> None:
     taken = {
         f"{name}-{theme}.png" for name, shot in screenshots.SHOTS.items() for theme in shot.themes
     }
+    animation = f"{screenshots.SWAP}.png"
     there = {path.name: path.stat().st_size for path in screenshots.PICTURES.iterdir()}
-    shown = set(re.findall(r"images/web/([\w-]+\.png)", (ROOT / "docs/web.md").read_text()))
-    assert taken == set(there) == shown
+    pages = (ROOT / "docs/web.md").read_text() + (ROOT / "README.md").read_text()
+    shown = set(re.findall(r"images/web/([\w-]+\.png)", pages))
+    assert taken | {animation} == set(there) == shown
+    assert there.pop(animation) <= screenshots.LARGEST_ANIMATION_BYTES
     assert max(there.values()) <= screenshots.LARGEST_BYTES
 
 

@@ -73,14 +73,14 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     rows = settings.gateway.limits.window_rows
 
     def connected() -> Client:
-        return connect(str(gateway), gateway.key, ca=gateway.ca, patience=_PATIENCE)
+        return connect(gateway.url, gateway.key, ca=gateway.ca, patience=_PATIENCE)
 
     with (
         command_line_errors(),
         retried(connected, output) if options.wait else connected() as client,
     ):
         if not options.wait:
-            _check_table(options.table, client, str(gateway))
+            _check_table(options.table, client, gateway.url)
         follower = TableFollower(
             client, options.table, output, rows=rows, from_start=options.from_start
         )
