@@ -284,3 +284,10 @@ def test_a_piece_of_a_login_is_hidden_wherever_it_stands() -> None:
     assert shown("a.b", 'username="u" password="hunter2";', frozenset()) == HIDDEN
     assert shown("a.b", "x clientSecret = y", frozenset()) == HIDDEN
     assert shown("a.b", "passwordless", frozenset()) == "passwordless"
+
+
+def test_connections_with_the_same_references_differ_in_their_name_alone(load_text: Load) -> None:
+    kafka = load_text("kafka: {properties: {a: '${env:P}'}}\n", {"P": "secret"}).kafka
+    assert kafka.source.template is not None
+    assert kafka.source != kafka.control
+    assert kafka.source.called(kafka.control.name) == kafka.control

@@ -218,7 +218,7 @@ def _distinct(connections: Iterable[Connection]) -> list[tuple[list[str], Connec
     found: list[tuple[list[str], Connection]] = []
     for connection in connections:
         for names, known in found:
-            if msgspec.structs.replace(connection, name=known.name) == known:
+            if connection.called(known.name) == known:
                 names.append(connection.name)
                 break
         else:

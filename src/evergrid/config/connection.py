@@ -67,6 +67,14 @@ class Connection(HidesSecrets, frozen=True):
             template=(reader, self) if secrets else None,  # without references it never changes
         )
 
+    def called(self, name: str) -> Connection:
+        """The same connection under another name."""
+        if self.template is None:
+            return msgspec.structs.replace(self, name=name)
+        reader, written = self.template
+        template = reader, written.called(name)
+        return msgspec.structs.replace(self, name=name, template=template)
+
     def renewed(self) -> Connection:
         """The same connection with the secrets that their files hold now: files can be rotated.
 
