@@ -128,6 +128,7 @@ def swap_and_kill(
                 assert row["verdict"] == "applied", row
                 scene.applied.append(int(str(row["generation"])))
                 scene.operator.applied(scene.applied[-1], **fields)
+        scene.world.record_duplicates()
         watch.wait_until_right(scene.judge)
         status = scene.world.table("orchestrator_status")
         has_no_orphans(scene.world)
