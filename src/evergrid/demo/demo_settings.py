@@ -81,7 +81,7 @@ class DemoSettings(msgspec.Struct, frozen=True):
             gateway=msgspec.structs.replace(
                 self.settings.gateway, port=gateway_port, keys=self.directory / "keys.yaml"
             ),
-            kafka=Kafka(*(msgspec.structs.replace(connection, name=name) for name in names)),
+            kafka=Kafka(*(connection.called(name) for name in names)),
         )
 
     def write(self, settings: Settings, kafka: Mapping[str, object]) -> None:
