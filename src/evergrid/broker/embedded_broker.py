@@ -35,7 +35,6 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not
 )
 
 from evergrid.broker import broker_directory
-from evergrid.broker.class_archive import ClassArchive
 from evergrid.broker.jars import Jars, fetch
 from evergrid.broker.listeners import CONTROLLER, INTERNAL, Account, Protocol, Security
 from evergrid.broker.loopback_ports import HOST, choose_ports, free_port
@@ -45,6 +44,7 @@ from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.model.errors import BrokenPromise, ConfigError
 from evergrid.process import child_process
+from evergrid.process.class_archive import ClassArchive
 from evergrid.process.directory_lock import lock_directory
 from evergrid.process.java import java_command
 

@@ -9,8 +9,16 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import Generation
+from evergrid.pipeline.class_archive_writer import ClassArchiveWriter
 from evergrid.pipeline.plan import slots_needed
-from evergrid.pipeline.session import Session, end_session, is_alive, is_local, open_session
+from evergrid.pipeline.session import (
+    Session,
+    class_archive,
+    end_session,
+    is_alive,
+    is_local,
+    open_session,
+)
 
 # Beside a generation that runs: for one that is being prepared, and for new partitions.
 _SPARE_SLOTS = 8
@@ -37,6 +45,7 @@ class PipelineSession:
         self._say = say
         self._started = started
         self._spark: Session | None = None
+        self._archive_writer: ClassArchiveWriter | None = None
         self._slots = 0
 
     def session(self, wanted: Settings, running: Generation | None) -> Session:
@@ -45,7 +54,9 @@ class PipelineSession:
         if self._spark is None:
             self._slots = slots_to_open(wanted, self._partitions(), running)
             self._say("Starting Spark.")
-            self._spark = open_session(self._settings, self._jars, self._slots)
+            classes = class_archive(self._jars)
+            self._spark = open_session(self._settings, self._jars, self._slots, classes)
+            self._archive_writer = ClassArchiveWriter(classes, self._spark)
             self._say("Spark is up.")
             self._started()
         return self._spark
@@ -69,8 +80,12 @@ class PipelineSession:
                 remedy=f"See {self._settings.data_dir / 'log' / 'spark.log'}; "
                 "started again, the pipeline goes on from its checkpoint.",
             )
+        if self._archive_writer is not None:
+            self._archive_writer.turn()
 
     def close(self) -> None:
+        if self._archive_writer is not None:
+            self._archive_writer.close()
         if self._spark is not None:
             end_session(self._spark)
 

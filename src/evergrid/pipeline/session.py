@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pyspark
 from pyspark.sql import SparkSession
 
 from evergrid.broker.jars import Jars
@@ -21,7 +22,8 @@ from evergrid.config.settings import Settings
 from evergrid.model.errors import ConfigError
 from evergrid.pipeline.engine import engine_jar
 from evergrid.pipeline.query_failures import kafka_failures
-from evergrid.process.java import java_home
+from evergrid.process.class_archive import ClassArchive
+from evergrid.process.java import java_command, java_home
 
 Session = SparkSession  # other rooms pass it on without importing pyspark
 
@@ -79,8 +81,13 @@ _DEFAULTS: Mapping[str, str] = {
 }
 
 
-def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
-    """Open a session with room for `slots` tasks at once; its logs go to the data directory."""
+def open_session(
+    settings: Settings, jars: Jars, slots: int, classes: ClassArchive | None = None
+) -> SparkSession:
+    """Open a session with room for `slots` tasks at once; its logs go to the data directory.
+
+    With `classes` Java lists the classes that it loads, if their archive is still to be written.
+    """
     logs = settings.data_dir / "log"
     scratch = settings.data_dir / "spark"
     shutil.rmtree(scratch, ignore_errors=True)  # a killed Spark leaves its files behind
@@ -103,7 +110,7 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
         # Java leaves unpacked libraries in its folder when it is killed; ours is emptied above.
         # Netty looks at samples of its buffers for leaks, which the shuffle has many of.
         _JAVA_OPTIONS: f'"-Dlog4j2.configurationFile={_log_settings(logs)}" '
-        f'"-Djava.io.tmpdir={scratch}" '
+        f'{_class_options(jars, classes)} "-Djava.io.tmpdir={scratch}" '
         "-Dio.netty.leakDetection.level=disabled " + settings.spark.settings.get(_JAVA_OPTIONS, ""),
         "spark.local.dir": str(scratch),
     }
@@ -122,6 +129,17 @@ def open_session(settings: Settings, jars: Jars, slots: int) -> SparkSession:
                 where=f"spark.master {settings.spark.master}",
                 remedy=f"See {logs / 'spark-start.log'} and {logs / 'spark.log'}.",
             ) from None
+
+
+def class_archive(jars: Jars) -> ClassArchive:
+    """The archive of the classes that Spark loads, for quicker starts."""
+    own = sorted(Path(pyspark.__file__).parent.glob("jars/*.jar"))
+    return ClassArchive(java_command(), (*map(Path, _jars(jars)), *own))
+
+
+def _class_options(jars: Jars, listed: ClassArchive | None) -> str:
+    options = listed.listing() if listed else ()
+    return shlex.join((*(listed or class_archive(jars)).reading(), *options))
 
 
 def end_session(spark: SparkSession) -> None:

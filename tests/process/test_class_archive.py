@@ -1,8 +1,9 @@
-"""Classes that are prepared: by the first broker, for the next ones, and never a hindrance."""
+"""An archive of classes: written once, used by all later starts, and never in the way."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,8 @@ import pytest
 from evergrid.broker import jars
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.broker.jars import Jars
+from evergrid.process.class_archive import ClassArchive
+from evergrid.process.java import java_command
 
 # Java ends at once when it has a file of classes and cannot use it.
 ONLY_WITH_IT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:on"
@@ -66,3 +69,26 @@ def test_what_java_does_not_understand_hinders_nobody(own: Jars, tmp_path: Path)
     file.write_bytes(bytes(size))
     with EmbeddedBroker(tmp_path / "kafka", jars=own) as broker:
         assert broker.pid
+
+
+def test_an_archive_is_written_from_the_list_of_a_process_that_runs(own: Jars) -> None:
+    class_path = os.pathsep.join(map(str, own.broker))
+    first = ClassArchive(java_command(), own.broker)
+    assert not first.is_there
+    print_usage(class_path, *first.listing())
+    assert first.write_listed(class_path, ()).wait(300) == 0
+    first.keep(complete=True)
+
+    second = ClassArchive(java_command(), own.broker)
+    assert second.is_there
+    assert second.listing() == second.writing() == ()
+    print_usage(class_path, "-Xshare:on", *second.reading())
+    assert len(prepared(own)) == 1, "the list is gone"
+
+    assert not ClassArchive(java_command(), own.broker[:-1]).is_there, "it is for other jars"
+
+
+def print_usage(class_path: str, *options: str) -> None:
+    """Runs a class of the broker's that ends by itself."""
+    command = [str(java_command()), *options, "-cp", class_path, "kafka.tools.StorageTool", "-h"]
+    subprocess.run(command, check=True, timeout=300, stdout=subprocess.DEVNULL)
