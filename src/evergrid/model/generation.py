@@ -71,8 +71,9 @@ class Times(msgspec.Struct, frozen=True):
 
 
 # The format of checkpoints that this version writes and can continue from. 3: an inner join keeps
-# messages for twice its age; states before lack some that new messages need.
-ENGINE = 3
+# messages for twice its age; states before lack some that new messages need. 4: a left join has an
+# index of keys in its state instead of Spark's timers.
+ENGINE = 4
 
 
 class Generation(msgspec.Struct, frozen=True):

@@ -73,8 +73,8 @@ class Heartbeat(WorkerThread):
 class Ticker(WorkerThread):
     """A thread that sends ticks until stopped: small messages that make the joins report.
 
-    In real-time mode Spark calls a join, and looks at its timers, only when a message comes. At
-    each tick a join writes what it has put off, and reports how far it is.
+    In real-time mode Spark calls a join only when a message comes. At each tick a join writes what
+    it has put off, and reports how far it is.
     """
 
     def __init__(self, connection: Connection, prefix: str) -> None:

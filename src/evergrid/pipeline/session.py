@@ -45,8 +45,6 @@ _FIXED: Mapping[str, str] = {
     # Only the last batches of a checkpoint are ever needed.
     "spark.sql.streaming.minBatchesToRetain": "5",
     "spark.sql.adaptive.enabled": "false",
-    # Timers would make micro-batches that read what is there go on without any input.
-    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     # How long the real-time shuffle waits for more rows before it sends what it has; with its
     # default of 50 ms a row takes three times as long.
     "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "5",

@@ -178,7 +178,7 @@ public final class RulesTest {
     trim();
     take(rule.batch(history));
     forgetMarks();
-    history.flushIsWanted = wanted; // its timer is in the state
+    history.flushIsWanted = wanted; // the index of flushes has it
   }
 
   private void forgetMarks() {

@@ -100,8 +100,7 @@ public final class Expressions {
         .as(Encoders.BINARY(), Encoders.tuple(Encoders.BINARY(), Encoders.BINARY()))
         .transformWithState(
             new JoinProcessor(join),
-            // Only a left join has timers, and Spark looks for them after every row.
-            join.type == JoinSpec.Type.LEFT ? TimeMode.ProcessingTime() : TimeMode.None(),
+            TimeMode.None(), // with timers Spark would look for expired ones after every row
             OutputMode.Update(),
             Encoders.tuple(Encoders.INT(), Encoders.BINARY(), Encoders.BINARY()))
         .toDF("topic", "key", "value");

@@ -8,10 +8,10 @@ final class History {
   /** Rises with each new latest right message of a left join; rows carry the one they show. */
   int version = 1;
 
-  /** Whether rows still show an older right message, and a timer must write them. */
+  /** Whether rows still show an older right message, and a tick must write them. */
   boolean flushIsWanted;
 
-  /** Whether a timer will write the rows that still show an older right message. */
+  /** Whether the index of flushes names this key, so that a tick will write those rows. */
   boolean flushIsDue;
 
   /** When the index of expiries names this key; a key that was just read is there, too. */

@@ -6,7 +6,6 @@ import java.util.Collections;
 import java.util.List;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.Encoders;
-import org.apache.spark.sql.streaming.ExpiredTimerInfo;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.QueryInfo;
@@ -42,6 +41,7 @@ public final class JoinProcessor
 
   private transient MapState<byte[], byte[]> state;
   private transient ExpiryIndex expiries;
+  private transient FlushIndex flushes; // of a left join
   private transient RowWriter writer;
   private transient JoinRule rule;
   private transient HistoryCache cache;
@@ -62,6 +62,8 @@ public final class JoinProcessor
   public void init(OutputMode outputMode, TimeMode timeMode) {
     state = mapState("messages");
     MapState<byte[], byte[]> index = mapState("expiries");
+    MapState<byte[], byte[]> outdated =
+        spec.type == JoinSpec.Type.LEFT ? mapState("flushes") : null;
     TaskContext task = TaskContext.get();
     if (task == null) {
       return; // the driver only asks for the names of the state
@@ -72,7 +74,9 @@ public final class JoinProcessor
     gaps = new Gaps();
     query = getHandle().getQueryInfo();
     reducer = task.partitionId();
-    expiries = new ExpiryIndex(index, Messages.tickKeys(spec.reducers)[reducer]);
+    byte[] tickKey = Messages.tickKeys(spec.reducers)[reducer];
+    expiries = new ExpiryIndex(index, tickKey);
+    flushes = outdated == null ? null : new FlushIndex(outdated, tickKey);
     long heap = Runtime.getRuntime().maxMemory();
     mostKeyBytes = heap / 4;
     cache = HistoryCache.take(slot(), run(), query.getBatchId(), spec);
@@ -149,12 +153,14 @@ public final class JoinProcessor
       return Collections.emptyIterator();
     }
     removeExpired();
+    java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes =
+        flushes == null ? Collections.emptyIterator() : new Flushed(System.currentTimeMillis());
     boolean isDue = progress.hasChanged() || !gaps.isEmpty() || ++quietTicks >= QUIET_TICKS;
     if (!isDue) {
-      return Collections.emptyIterator();
+      return changes;
     }
     quietTicks = 0;
-    return JoinRule.one(report());
+    return followed(changes, report());
   }
 
   private Tuple3<Integer, byte[], byte[]> report() {
@@ -293,13 +299,13 @@ public final class JoinProcessor
     };
   }
 
-  // What is due later: rows of a left join by Spark's timers, expired messages by the index
+  // What is due later: rows of a left join, and expired messages
 
   private void noteWhatIsDue(byte[] key, History history) {
     long now = System.currentTimeMillis();
     if (history.flushIsWanted && !history.flushIsDue) {
       long wait = Math.max(FLUSH_MILLIS, history.lefts.size() / FLUSHED_ROWS_PER_MILLI);
-      getHandle().registerTimer(now + Math.min(wait, LONGEST_FLUSH_MILLIS));
+      flushes.add(key, now + Math.min(wait, LONGEST_FLUSH_MILLIS));
       history.flushIsDue = true;
     }
     if (history.expirySpan == History.NEVER && edge.isBounded() && rule.canExpire(history)) {
@@ -335,16 +341,35 @@ public final class JoinProcessor
     }
   }
 
-  /** Write the rows of a left join that still show an older right message. */
-  @Override
-  public Iterator<Tuple3<Integer, byte[], byte[]>> handleExpiredTimer(
-      byte[] key, TimerValues timers, ExpiredTimerInfo timer) {
-    History history = spec.live ? cache.get(key) : null;
-    if (history == null) {
-      history = read();
+  /** The rows of a left join that still show an older right message, of all keys that are due. */
+  private final class Flushed extends JoinRule.Rows {
+    private final long now;
+    private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> rows = Collections.emptyIterator();
+
+    Flushed(long now) {
+      this.now = now;
     }
-    history.flushIsDue = history.flushIsWanted = false;
-    return CollectionConverters.asScala(((LeftJoin) rule).outdated(history));
+
+    @Override
+    Tuple3<Integer, byte[], byte[]> find() {
+      while (!rows.hasNext()) {
+        byte[] key = flushes.take(now);
+        if (key == null) {
+          return null;
+        }
+        rows = outdated(key);
+      }
+      return rows.next();
+    }
+
+    private java.util.Iterator<Tuple3<Integer, byte[], byte[]>> outdated(byte[] key) {
+      History[] history = {cache.get(key)};
+      if (history[0] == null) {
+        Expressions.withGroupingKey(key, () -> history[0] = read());
+      }
+      history[0].flushIsDue = history[0].flushIsWanted = false;
+      return ((LeftJoin) rule).outdated(history[0]);
+    }
   }
 
   // The history of a key

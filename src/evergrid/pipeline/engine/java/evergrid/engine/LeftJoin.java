@@ -9,7 +9,7 @@ import scala.Tuple3;
  * Left: one row per left message, with the latest right message of its key.
  *
  * <p>A new right message changes all rows of its key. The newest rows are written at once; those
- * of a key with many rows follow together, by a timer, with whatever is the latest then.
+ * of a key with many rows follow together, with a later tick, and show what is the latest then.
  */
 final class LeftJoin extends JoinRule {
   static final int AT_ONCE = 16;

@@ -13,19 +13,23 @@ import scala.Tuple2;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Each key is looked at once for each time it is added, never early, and soon after it is due. */
-public final class ExpiryTest {
+/**
+ * Each key is named once for each time it is added, never early, and soon after it is due, by the
+ * index of expiries and by that of flushes.
+ */
+public final class IndexTest {
   private static final byte[] TICK = {2, 0, 0, 0, 1};
   private static final byte[] OTHER = {1, 7};
   private static final long TICK_MILLIS = 250;
   private static final long LATEST_MILLIS = 200_000;
 
-  private ExpiryTest() {}
+  private IndexTest() {}
 
   public static void main(String[] arguments) {
     long seed = Long.parseLong(arguments[0]);
     for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
       looksAtEachKeyOnce(seed + i);
+      takesEachKeyThatIsDue(seed + i);
     }
     System.out.println("OK");
   }
@@ -81,6 +85,42 @@ public final class ExpiryTest {
     }
     boolean isBack = ImplicitGroupingKeyTracker.getImplicitKeyOption().get() == OTHER;
     if (!isBack || state.size() != 1) {
+      throw new AssertionError("seed " + seed + ": " + state.size() + " entries are left");
+    }
+  }
+
+  /** Whatever a restart loses is due at once: the state has the keys, not the times. */
+  private static void takesEachKeyThatIsDue(long seed) {
+    Random random = new Random(seed);
+    Entries state = new Entries();
+    FlushIndex index = new FlushIndex(state, TICK);
+    Map<String, Long> due = new HashMap<>();
+    ImplicitGroupingKeyTracker.setImplicitKey(OTHER);
+    int added = 0;
+    for (long now = 1_000; now < 100_000 || !due.isEmpty(); now += TICK_MILLIS) {
+      for (int n = random.nextInt(4); n > 0 && now < 100_000; n--) {
+        String key = "key " + added++;
+        long at = now + random.nextInt(10_000);
+        index.add(key.getBytes(), at);
+        due.put(key, at);
+      }
+      if (random.nextInt(50) == 0) {
+        index = new FlushIndex(state, TICK);
+        due.replaceAll((key, at) -> Long.MIN_VALUE);
+      }
+      for (byte[] key = index.take(now); key != null; key = index.take(now)) {
+        Long at = due.remove(new String(key));
+        if (at == null || at > now) {
+          throw new AssertionError("seed " + seed + ": " + new String(key) + " at " + now);
+        }
+      }
+      long time = now;
+      if (due.values().stream().anyMatch(at -> at <= time)) {
+        throw new AssertionError("seed " + seed + ": " + due + " are left at " + now);
+      }
+    }
+    boolean isBack = ImplicitGroupingKeyTracker.getImplicitKeyOption().get() == OTHER;
+    if (!isBack || state.size() != 0) {
       throw new AssertionError("seed " + seed + ": " + state.size() + " entries are left");
     }
   }
