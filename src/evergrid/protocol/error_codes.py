@@ -70,6 +70,7 @@ class Code(enum.Enum):
     VIEW_FAILED = "view_failed", 500
     BAD_TABLE_NAME = "bad_table_name", 400
     UNKNOWN_COLUMN = "unknown_column", 400
+    DUPLICATE_COLUMN = "duplicate_column", 400
     BAD_FILTER = "bad_filter", 400
     BAD_VALUE = "bad_value", 400
     BAD_ORDER = "bad_order", 400
