@@ -76,3 +76,5 @@ class Code(enum.Enum):
     BAD_ORDER = "bad_order", 400
     BAD_SEARCH = "bad_search", 400
     BAD_WINDOW = "bad_window", 400
+    WINDOW_TOO_LARGE = "window_too_large", 413
+    TOO_MANY_BYTES = "too_many_bytes", 503, 0, True
