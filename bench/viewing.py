@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from bench.joined import KEYS, JoinedRows, joined_table, start_for
 from bench.load import now_us
-from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.hub import Hub
+from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.gateway.engine.shared_view import PublicationTime
 from evergrid.store.table_store import TableStore
 from evergrid.views.view_query import Filter, Op, OrderBy, Query, Window

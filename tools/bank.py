@@ -152,7 +152,7 @@ class BankEngine(LocalEngine):
 def open_bank(folder: Path, second: int = SECONDS) -> Iterator[Bank]:
     """A gateway with all that has happened until then."""
     gateway = LocalGateway(folder)
-    gateway.engine = engine = BankEngine(gateway.settings.limits.views)
+    gateway.engine = engine = BankEngine(gateway.settings.limits)
     gateway.new_key(KEY_NAME, control=True)
     with gateway:
         yield Bank(gateway, engine, second)

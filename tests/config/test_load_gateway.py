@@ -79,6 +79,10 @@ def test_it_is_closed_small_and_local_when_nothing_is_said(load_text: Load, tmp_
         strangers=100,
         login_seconds=5,
         views=500,
+        frame_bytes=8 * 1024**2,
+        bytes_per_connection=64 * 1024**2,
+        bytes_per_key=512 * 1024**2,
+        total_bytes=1024**3,
         exports=4,
     )
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from evergrid.client.live_window import WindowRows, apply_frame
 from evergrid.gateway.engine.deliveries import Published, Rejected, Resumed, StateChanged
-from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.hub import Hub
+from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.gateway.engine.shared_view import PublicationTime
 from evergrid.gateway.live.outbound_queue import PendingFrame
 from evergrid.model.field_types import TEXT

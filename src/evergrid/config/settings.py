@@ -63,6 +63,8 @@ from evergrid.model.table import (
 __all__ = ["Connection", "Kafka", "Settings"]
 
 _MANY = whole(1, 1_000_000)
+_FRAME = memory(2**16, 2**30)
+_BYTES = memory(2**20, 2**40)
 _OWN_KEY = "this setting has a key of its own"
 _RESERVED = {
     "spark.master": (_OWN_KEY, "Set spark.master instead."),
@@ -194,6 +196,14 @@ class GatewayLimits(DeclaredKeys, frozen=True):
         duration(1, 60, "5s"), "how long they have to log in", "5s", name="login"
     )
     views: int = setting(_MANY, "different views at a time", "500")
+    frame_bytes: int = setting(
+        _FRAME, "bytes of one frame; a window with wider rows is cut to fewer of them", "8m"
+    )
+    bytes_per_connection: int = setting(_BYTES, "bytes of one connection's windows", "64m")
+    bytes_per_key: int = setting(
+        _BYTES, "bytes of one key's windows, and of what is being sent to it", "512m"
+    )
+    total_bytes: int = setting(_BYTES, "bytes of all windows, and of all that is being sent", "1g")
     exports: int = setting(whole(1, 1000), "large downloads at a time", "4")
 
 

@@ -12,6 +12,7 @@ from evergrid.gateway.access.access_key import KeyFinder
 from evergrid.gateway.access.auth_middleware import REST, AuthMiddleware, Handler, Log
 from evergrid.gateway.access.limits import SlotCounter
 from evergrid.gateway.access.origin_policy import OriginPolicy
+from evergrid.gateway.access.sending_bytes import SendingBytes
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
 from evergrid.gateway.http.api import Api
@@ -46,8 +47,11 @@ class GatewayApp:
         self.delays = LoopDelays()
         self._exports = SlotCounter(gateway.limits.exports)
         self._auth = AuthMiddleware(OriginPolicy(gateway, port), keys, self._counters, log)
-        self.live = LiveEndpoint(gateway.limits, engine, keys, self._counters)
-        downloads = RowDownloads(engine, self._exports, gateway.limits.window_rows, self._counters)
+        sending = SendingBytes(gateway.limits)
+        self.live = LiveEndpoint(gateway.limits, engine, keys, self._counters, sending)
+        downloads = RowDownloads(
+            engine, self._exports, gateway.limits.window_rows, self._counters, sending
+        )
         self._page = WebPage(assets)
         self._api = Api(engine, downloads, openapi_document(__version__), self._snapshot)
         self._control = ControlEndpoint(engine, control, self._counters, log)

@@ -70,8 +70,11 @@ class Code(enum.Enum):
     VIEW_FAILED = "view_failed", 500
     BAD_TABLE_NAME = "bad_table_name", 400
     UNKNOWN_COLUMN = "unknown_column", 400
+    DUPLICATE_COLUMN = "duplicate_column", 400
     BAD_FILTER = "bad_filter", 400
     BAD_VALUE = "bad_value", 400
     BAD_ORDER = "bad_order", 400
     BAD_SEARCH = "bad_search", 400
     BAD_WINDOW = "bad_window", 400
+    WINDOW_TOO_LARGE = "window_too_large", 413
+    TOO_MANY_BYTES = "too_many_bytes", 503, 0, True

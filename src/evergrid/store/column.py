@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from evergrid.model.field_types import ColumnKind, FieldType
 from evergrid.store.growing_array import Mask, Slots, Values, sized
@@ -66,6 +67,10 @@ class NumberColumn:
     def numbers(self, slots: Slots) -> tuple[Values, Mask | None]:
         """The values, and a mask of those that are not null; None if no value is null."""
         return self._values[slots], None if self._valid is None else self._valid[slots]
+
+    def row_bytes(self, slots: Slots) -> NDArray[np.int64] | int:
+        """At most so many bytes has each row's value in Arrow's form."""
+        return 1 + (16 if self.field.kind is ColumnKind.DECIMAL else 8)
 
     def take(self, slots: Slots) -> pa.Array:
         values, valid = self.numbers(slots)
@@ -132,6 +137,10 @@ class TextColumn:
         """Free the memory of texts that no row uses any more, if there may be many."""
         if self._pool.has_grown:
             self._codes = self._pool.pack(self._codes)
+
+    def row_bytes(self, slots: Slots) -> NDArray[np.int64] | int:
+        """At most so many bytes has each row's text in Arrow's form."""
+        return 5 + self._pool.lengths(self._codes[slots])
 
     def take(self, slots: Slots) -> pa.StringArray:
         return self._pool.take(self._codes[slots])

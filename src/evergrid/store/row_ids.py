@@ -61,6 +61,19 @@ class RowIds:
         ]
         return [ID_SEPARATOR.join(parts) for parts in zip(*columns, strict=True)]
 
+    def most_bytes(self, slots: Slots) -> int:
+        """No id of these rows has more bytes."""
+        if not len(slots):
+            return 0
+        most = len(self._names) - 1
+        for name, part in zip(self._names, self.stored(slots), strict=True):
+            if name in self._texts:
+                numbers = np.unique(part).tolist()
+                most += max(len(self._texts[name][number].encode()) for number in numbers)
+            else:
+                most += max(len(str(part.min())), len(str(part.max())))
+        return most
+
     def parsed(self, ids: Sequence[str]) -> Parts | None:
         """The parts of those ids that have this table's form; None if none has."""
         split = [row_id.split(ID_SEPARATOR) for row_id in ids]

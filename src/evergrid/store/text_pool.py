@@ -62,6 +62,13 @@ class Pool:
         indices = pa.array(codes, mask=codes < 0)
         return self._array().take(indices).cast(pa.string())
 
+    def lengths(self, codes: Codes) -> NDArray[np.int64]:
+        """The bytes of the texts with these numbers; 0 for null."""
+        at = np.maximum(codes, 0)
+        if not self._count:
+            return np.zeros(len(codes), np.int64)
+        return np.where(codes < 0, 0, self._offsets[at + 1] - self._offsets[at])
+
     def pack(self, codes: Codes) -> Codes:
         """Keep only the texts that `codes` use, each once; returns the new codes."""
         used = np.zeros(self._count, bool)

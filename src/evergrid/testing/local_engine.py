@@ -13,9 +13,11 @@ import pyarrow as pa
 
 from evergrid.changelog.arrow_reader import RowReader
 from evergrid.changelog.manifest import Gap, Manifest
-from evergrid.gateway.engine.deliveries import Deliver, SubscriberId
+from evergrid.config.settings import GatewayLimits
+from evergrid.gateway.engine.deliveries import Deliver, Owner, SubscriberId
 from evergrid.gateway.engine.export import Export
-from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.hub import Hub
+from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.gateway.engine.shared_view import PublicationTime
 from evergrid.gateway.engine.table_engine import (
     EngineLoad,
@@ -23,6 +25,7 @@ from evergrid.gateway.engine.table_engine import (
     TableInfo,
     pipeline_info,
 )
+from evergrid.gateway.engine.window_bytes import ByteLimits
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live, Resume, WindowState
 from evergrid.store.table_store import ApplyResult, TableStore
@@ -36,9 +39,16 @@ NewRows: TypeAlias = Sequence[Mapping[str, Cell]] | pa.RecordBatch
 class LocalEngine:
     """The gateway's engine without its threads: every call is done on the event loop."""
 
-    def __init__(self, views: int) -> None:
+    def __init__(self, limits: GatewayLimits) -> None:
         self.instance = secrets.token_hex(8)
-        self.hub = Hub(HubLimits(frame_seconds=0.0, linger_seconds=0.2, max_views=views))
+        self.hub = Hub(
+            HubLimits(
+                frame_seconds=0.0,
+                linger_seconds=0.2,
+                max_views=limits.views,
+                bytes=ByteLimits.of(limits),
+            )
+        )
         self.ready = True
         self.manifest = Manifest()
         self.down = ""
@@ -63,10 +73,16 @@ class LocalEngine:
     # What the server asks
 
     def open(
-        self, subscriber: SubscriberId, query: Query, window: Window, resume: Resume | None
+        self,
+        subscriber: SubscriberId,
+        query: Query,
+        window: Window,
+        resume: Resume | None,
+        owner: Owner,
     ) -> None:
         ours = resume.sequence if resume and resume.instance == self.instance else None
-        self.hub.open(subscriber, query, window, ours, self._moment(), again=resume is not None)
+        again = resume is not None
+        self.hub.open(subscriber, query, window, ours, self._moment(), again=again, owner=owner)
         self._soon()
 
     def move(self, subscriber: SubscriberId, window: Window) -> None:

@@ -93,7 +93,7 @@ class LocalGateway:
         self._control = control or self._local_control
         self.secrets: dict[str, str] = {}
         self.secret: str = self.new_key("all")
-        self.engine = LocalEngine(limits.views)
+        self.engine = LocalEngine(limits)
         self.loop = asyncio.new_event_loop()
         self._running: RunningGateway | None = None
         self._thread = threading.Thread(target=self.loop.run_forever, name="local-gateway")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evergrid.gateway.engine.hub import HubLimits
+from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.frames import FrameKind
 from evergrid.protocol.messages import Live, WindowState

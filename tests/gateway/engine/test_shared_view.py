@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from evergrid.gateway.engine.publication import WindowPublication
@@ -14,6 +16,7 @@ from evergrid.views.view import View
 from evergrid.views.view_query import Window
 from tests.store import making
 
+FRAME_BYTES = 2**20
 TABLE = making.made_table(version=False)
 
 
@@ -29,13 +32,17 @@ class Looking:
         self.store = TableStore(TABLE)
         self.tick = 1
         self.now = 0.0
+        self.admits = True
         self.store.upsert(making.batch(TABLE, rows(*offsets)), self.tick)
         self.view = View(self.store, None, "", ())
         self.view.grow()
 
     def upsert(self, *offsets: int) -> None:
+        self.put(rows(*offsets))
+
+    def put(self, rows: list[dict[str, Value]]) -> None:
         self.tick += 1
-        self._follow(self.store.upsert(making.batch(TABLE, rows(*offsets)), self.tick))
+        self._follow(self.store.upsert(making.batch(TABLE, rows), self.tick))
 
     def delete(self, *ids: str) -> None:
         self.tick += 1
@@ -49,7 +56,7 @@ class Looking:
     def refresh(self, pane: SharedWindow, seconds: float = 1.0) -> WindowPublication | None:
         self.now += seconds
         moment = PublicationTime(int(self.now * 1000), self.tick, self.now, 0)
-        return pane.refresh(self.store, self.view, 1, moment)
+        return pane.refresh(self.store, self.view, 1, moment, lambda size: self.admits)
 
     def ids(self, pane: SharedWindow) -> list[str]:
         publication = self.refresh(pane)
@@ -74,7 +81,7 @@ class Looking:
 )
 def test_a_window_is_anywhere(window: Window, offsets: list[int], start: int) -> None:
     looking = Looking(1, 2, 3, 4, 5)
-    pane = SharedWindow((), window)
+    pane = SharedWindow((), window, FRAME_BYTES)
     assert looking.ids(pane) == [f"0:{offset}" for offset in offsets]
     assert pane.publication is not None
     assert (pane.publication.header.offset, pane.publication.header.total) == (start, 5)
@@ -82,7 +89,7 @@ def test_a_window_is_anywhere(window: Window, offsets: list[int], start: int) ->
 
 def test_a_window_counted_from_the_end_moves_with_it() -> None:
     looking = Looking(1, 2, 3)
-    pane = SharedWindow((), Window(-2, 2))
+    pane = SharedWindow((), Window(-2, 2), FRAME_BYTES)
     assert looking.ids(pane) == ["0:2", "0:3"]
     looking.upsert(4)
     assert looking.ids(pane) == ["0:3", "0:4"]
@@ -94,7 +101,7 @@ def test_a_window_counted_from_the_end_moves_with_it() -> None:
 
 def test_nothing_new_is_nothing_to_say() -> None:
     looking = Looking(1, 2, 3)
-    pane = SharedWindow((), Window(0, 2))
+    pane = SharedWindow((), Window(0, 2), FRAME_BYTES)
     assert looking.refresh(pane) is not None
     assert looking.refresh(pane) is None
     looking.upsert(3)
@@ -105,7 +112,7 @@ def test_nothing_new_is_nothing_to_say() -> None:
 
 def test_a_row_in_the_place_of_one_that_is_gone_is_sent() -> None:
     looking = Looking(1, 2, 3)
-    pane = SharedWindow((), Window(0, 3))
+    pane = SharedWindow((), Window(0, 3), FRAME_BYTES)
     looking.refresh(pane)
     looking.delete("0:2")
     looking.upsert(7)
@@ -118,7 +125,7 @@ def test_a_row_in_the_place_of_one_that_is_gone_is_sent() -> None:
 
 def test_a_total_alone_waits_a_moment() -> None:
     looking = Looking(1, 2, 3)
-    pane = SharedWindow((), Window(0, 2))
+    pane = SharedWindow((), Window(0, 2), FRAME_BYTES)
     looking.refresh(pane)
     looking.upsert(4)
     assert looking.refresh(pane, 0.1) is None
@@ -131,7 +138,7 @@ def test_a_total_alone_waits_a_moment() -> None:
 
 def test_a_full_window_is_encoded_once_and_whatever_came_as_a_difference_can_be_had_whole() -> None:
     looking = Looking(1, 2, 3)
-    pane = SharedWindow(("text",), Window(0, 3))
+    pane = SharedWindow(("text",), Window(0, 3), FRAME_BYTES)
     first = looking.refresh(pane)
     assert first is not None
     assert first.difference is None
@@ -144,3 +151,38 @@ def test_a_full_window_is_encoded_once_and_whatever_came_as_a_difference_can_be_
     assert (whole.sub, whole.header.kind, whole.header.base) == (7, FrameKind.FULL, 0)
     assert whole.header.sequence == second.sequence
     assert [column.name for column in whole.description.columns] == ["text"]
+
+
+def test_no_frame_has_more_bytes_than_were_added_up() -> None:
+    rng = random.Random(20_261_118)
+    for _ in range(20):
+        looking = Looking()
+        pane = SharedWindow((), Window(0, 30), FRAME_BYTES)
+        for _ in range(3):
+            looking.put([making.random_row(rng, TABLE) for _ in range(20)])
+            publication = looking.refresh(pane)
+            if publication is not None:
+                assert len(publication.full()) <= publication.most_bytes
+                assert len(publication.difference or b"") <= publication.most_bytes
+
+
+@pytest.mark.parametrize(("window", "shown"), [(Window(0, 9), [1, 2]), (Window(-9, 9), [8, 9])])
+def test_of_rows_that_are_too_wide_together_some_are_shown(
+    window: Window, shown: list[int]
+) -> None:
+    looking = Looking()
+    looking.put([{**row, "text": "é" * 200_000} for row in rows(*range(1, 10))])
+    pane = SharedWindow((), window, FRAME_BYTES)
+    assert looking.ids(pane) == [f"0:{offset}" for offset in shown]
+    assert pane.missing == 7
+    assert looking.refresh(pane) is None
+
+
+def test_nothing_is_built_without_consent() -> None:
+    looking = Looking(1, 2)
+    pane = SharedWindow((), Window(0, 2), FRAME_BYTES)
+    looking.admits = False
+    assert looking.refresh(pane) is None
+    assert pane.publication is None
+    looking.admits = True
+    assert looking.ids(pane) == ["0:1", "0:2"]

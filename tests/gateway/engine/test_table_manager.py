@@ -12,7 +12,8 @@ import pytest
 
 from evergrid.changelog.feed import FeedUpdate, Followed, Key, LoadProgress
 from evergrid.changelog.manifest import Gap, Gaps, Manifest, TablesBehind
-from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.hub import Hub
+from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.gateway.engine.shared_view import PublicationTime
 from evergrid.gateway.engine.table_engine import PipelineHealth, TableInfo
 from evergrid.gateway.engine.table_manager import TableManager

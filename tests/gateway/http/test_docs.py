@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from evergrid.gateway.access.traffic_counters import TrafficCounters
-from evergrid.gateway.engine.hub import HubCounts
+from evergrid.gateway.engine.hub_types import HubCounts
 from evergrid.gateway.engine.table_engine import EngineLoad
 from evergrid.gateway.http.metrics import LoopDelays, MetricsSnapshot, metrics
 from evergrid.protocol.error_codes import Code

@@ -4,7 +4,7 @@ import re
 
 from evergrid.changelog.manifest import Gap
 from evergrid.gateway.access.traffic_counters import TrafficCounters
-from evergrid.gateway.engine.hub import HubCounts
+from evergrid.gateway.engine.hub_types import HubCounts
 from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
 from evergrid.gateway.http.metrics import BUCKETS, LoopDelays, MetricsSnapshot, metrics
 from evergrid.protocol.error_codes import Code

@@ -55,6 +55,9 @@ def test_all_rows_have_no_window_unless_some_are_left_out() -> None:
     ("name", "value", "code"),
     [
         ("colums", "name", Code.BAD_PARAMETER),
+        ("columns", "name,age,name", Code.DUPLICATE_COLUMN),
+        ("columns", ",".join(["email"] * 1000), Code.DUPLICATE_COLUMN),
+        ("order", "name,-name", Code.BAD_ORDER),
         ("limit", "many", Code.BAD_PARAMETER),
         ("limit", "", Code.BAD_PARAMETER),
         ("limit", "1e3", Code.BAD_PARAMETER),

@@ -17,6 +17,7 @@ class FakePublication(WindowPublication):
         self.base = base
         self.difference = difference
         self.window = window
+        self.most_bytes = 100
 
     def full(self) -> bytes:
         return b"full %d" % self.sequence

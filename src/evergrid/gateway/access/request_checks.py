@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from evergrid.gateway.access.access_key import AccessKey
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.model.table import NAME
@@ -50,14 +53,36 @@ def check_window(window: Window, most: int) -> None:
 
 
 def check_query(query: Query) -> None:
-    """The table's name and the filter's depth; the engine checks the columns."""
+    """The table's name, names that come twice, and the filter's depth.
+
+    The engine checks whether the table has the columns.
+    """
     check_name(query.table)
+    if (name := _repeated(query.columns)) is not None:
+        raise RequestError(
+            Code.DUPLICATE_COLUMN,
+            f"duplicate column {shown(name)} in columns",
+            remedy="Name each column once.",
+        )
+    if (name := _repeated([by.column for by in query.order])) is not None:
+        raise RequestError(
+            Code.BAD_ORDER,
+            f"bad order: duplicate column {shown(name)}",
+            remedy="Name each column once.",
+        )
     if query.filter is not None and _deeper(query.filter, MAX_NESTING):
         raise RequestError(
             Code.BAD_FILTER,
             f"filter nested more than {MAX_NESTING} levels deep",
             remedy="Put conditions of the same kind into one list.",
         )
+
+
+def _repeated(names: Sequence[str]) -> str | None:
+    """A name that comes more than once."""
+    if len(set(names)) == len(names):
+        return None
+    return Counter(names).most_common(1)[0][0]
 
 
 def _deeper(filter_: Filter, depth: int) -> bool:

@@ -18,6 +18,13 @@ from evergrid.protocol.messages import WindowState
 SubscriberId = int
 
 
+class Owner(msgspec.Struct, frozen=True):
+    """Whose subscription it is: the connection's number, and the name of its key."""
+
+    connection: int = 0
+    key: str = ""
+
+
 class Published(msgspec.Struct, frozen=True):
     """The newest publication of a window, for all its subscribers."""
 

@@ -22,6 +22,7 @@ from evergrid.views.view import View
 from evergrid.views.view_query import Query, Window
 
 BATCH = 10_000
+BATCH_BYTES = 4 * 2**20  # fewer rows at once where they are wider than this together
 TOTAL = "total"  # in the metadata of the first batch's schema: rows in the whole view
 _NO_SLOTS: Slots = np.empty(0, np.int64)
 
@@ -58,8 +59,10 @@ class Export:
             return
         start, stop = self._bounds()
         rows: Iterable[pa.RecordBatch] = self._pieces()
-        if stop - start <= BATCH:  # read at once: one consistent moment
-            rows = [self._taken(self._view.between(start, stop))]
+        if stop - start <= BATCH:
+            slots = self._view.between(start, stop)
+            if self._store.row_bytes(slots, self._names).sum() <= BATCH_BYTES:
+                rows = [self._taken(slots)]  # read at once: one consistent moment
         empty = self._taken(_NO_SLOTS).replace_schema_metadata({TOTAL: str(len(self._view))})
         self._walk = chain([empty], rows)
 
@@ -70,8 +73,12 @@ class Export:
 
     def _pieces(self) -> Iterator[pa.RecordBatch]:
         for slots in self._view.walk(*self._bounds()):
-            for at in range(0, len(slots), BATCH):
+            at = 0
+            while at < len(slots):
                 piece = slots[at : at + BATCH]
+                sums = np.cumsum(self._store.row_bytes(piece, self._names))
+                fits = max(1, int(np.searchsorted(sums, BATCH_BYTES, side="right")))
+                piece, at = piece[:fits], at + fits
                 yield self._taken(piece[self._store.present_since(piece, self._tick)])
 
     def _taken(self, slots: Slots) -> pa.RecordBatch:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
 from evergrid.gateway.engine.deliveries import (
     Delivery,
+    Owner,
     Published,
     Rejected,
     Resumed,
@@ -21,50 +22,18 @@ from evergrid.gateway.engine.deliveries import (
     SubscriberId,
 )
 from evergrid.gateway.engine.export import Export
+from evergrid.gateway.engine.hub_types import HubCounts, HubLimits, Subscription, TableEntry
 from evergrid.gateway.engine.shared_view import PublicationTime, SharedView, SharedWindow, ViewKey
+from evergrid.gateway.engine.window_bytes import WindowBytes
+from evergrid.gateway.engine.window_states import BUILDING, cut_state, no_such_table
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live, WindowState
 from evergrid.store.table_store import ApplyResult, TableStore
 from evergrid.views.predicate import check_columns
 from evergrid.views.view_query import Query, QueryError, Window
 
-_BUILDING = WindowState(Live.LOADING, "The rows are being filtered and sorted.")
 _LATE_SECONDS = 0.1
 _VIEW_FAILED = "view failed: an error in Evergrid, please report it. The gateway's log says more."
-
-
-class HubLimits(msgspec.Struct, frozen=True):
-    """How often views are published, how long idle ones are kept, how many there may be."""
-
-    frame_seconds: float
-    linger_seconds: float
-    max_views: int
-
-
-class HubCounts(msgspec.Struct, frozen=True):
-    """What the hub holds; `publications` counts all since the start."""
-
-    views: int
-    windows: int
-    subscribers: int
-    publications: int
-
-
-class _TableEntry(msgspec.Struct):
-    """A table by its name; `store` is None while there is no such table."""
-
-    state: WindowState
-    store: TableStore | None = None
-    generation: int = 0
-
-
-class _Subscription(msgspec.Struct):
-    """`waits`: opened while its view lagged behind its table; gets no rows until it follows."""
-
-    query: Query
-    window: Window
-    state: WindowState | None = None
-    waits: bool = False
 
 
 class Hub:
@@ -72,9 +41,10 @@ class Hub:
 
     def __init__(self, limits: HubLimits) -> None:
         self._limits = limits
-        self._tables: dict[str, _TableEntry] = {}
+        self._tables: dict[str, TableEntry] = {}
         self._views: dict[ViewKey, SharedView] = {}
-        self._subscriptions: dict[SubscriberId, _Subscription] = {}
+        self._subscriptions: dict[SubscriberId, Subscription] = {}
+        self._bytes = WindowBytes(limits.bytes)
         self._out: list[Delivery] = []
         self._sequence = 0
         self.tick = 1
@@ -101,6 +71,7 @@ class Hub:
         entry.store = None
         for view in self._views_of(name):
             view.clear()
+            self._bytes.release_all(view.windows.values())
 
     def set_state(self, name: str, state: WindowState) -> None:
         """Set a table's state and report it to the table's subscribers if it has changed."""
@@ -133,6 +104,7 @@ class Hub:
         moment: PublicationTime,
         *,
         again: bool = False,
+        owner: Owner = Owner(),
     ) -> None:
         """Subscribe to a window; `resume` is the sequence of a publication the client has.
 
@@ -140,7 +112,7 @@ class Hub:
         table has changed so that the query no longer fits.
         """
         name = query.table
-        entry = self._tables.get(name) or _TableEntry(no_such_table(name))
+        entry = self._tables.get(name) or TableEntry(no_such_table(name))
         try:
             view = self._view(query, entry, again=again)
         except QueryError as error:
@@ -156,9 +128,10 @@ class Hub:
             self._reject(subscriber, Code.TOO_MANY_VIEWS, text)
             return
         self._tables[name] = entry
-        subscription = self._subscriptions[subscriber] = _Subscription(query, window)
+        subscription = self._subscriptions[subscriber] = Subscription(query, window)
+        self._bytes.add_owner(subscriber, owner)
         subscription.waits = self._lags_behind(view)
-        self._report(subscriber, _BUILDING if subscription.waits else self._state_of(view))
+        self._report(subscriber, BUILDING if subscription.waits else self._state_of(view))
         with self._isolated(view):
             self._attach(subscriber, view, resume, moment)
 
@@ -175,7 +148,7 @@ class Hub:
         """End a subscription; nothing more is delivered to it."""
         if subscriber in self._subscriptions:
             self._detach(subscriber, now)
-            del self._subscriptions[subscriber]
+            self._forget(subscriber)
 
     # Work
 
@@ -192,6 +165,9 @@ class Hub:
 
     def publish(self, moment: PublicationTime) -> None:
         """Publish what has changed and is due, and drop views that have been idle too long."""
+        if self._bytes.is_retry_due(moment.now):
+            for view in self._views.values():
+                view.dirty = view.dirty or any(one.refused for one in view.windows.values())
         for key, view in list(self._views.items()):
             if self._has_changes(view) and view.due <= moment.now:
                 with self._isolated(view):
@@ -230,9 +206,9 @@ class Hub:
     def view_bytes(self) -> int:
         return sum(view.nbytes for view in self._views.values())
 
-    def _entry(self, name: str) -> _TableEntry:
+    def _entry(self, name: str) -> TableEntry:
         if name not in self._tables:
-            self._tables[name] = _TableEntry(no_such_table(name))
+            self._tables[name] = TableEntry(no_such_table(name))
         return self._tables[name]
 
     def _views_of(self, name: str) -> Iterable[SharedView]:
@@ -251,7 +227,7 @@ class Hub:
         others = self._views_of(view.key.table)
         return store is not None and any(one.shows(store) for one in others)
 
-    def _view(self, query: Query, entry: _TableEntry, *, again: bool) -> SharedView | None:
+    def _view(self, query: Query, entry: TableEntry, *, again: bool) -> SharedView | None:
         """The shared view of this query; None if there are too many views."""
         if entry.store is not None and not again:
             check_columns(query.columns, entry.store.table)
@@ -269,7 +245,7 @@ class Hub:
         self._views[key] = view
         return view
 
-    def _rebase(self, view: SharedView, entry: _TableEntry) -> None:
+    def _rebase(self, view: SharedView, entry: TableEntry) -> None:
         """Follow the table to another store, or record why the query no longer fits it."""
         assert entry.store is not None
         try:
@@ -277,6 +253,7 @@ class Hub:
         except QueryError as error:
             text = f"This query does not fit the current table: {error.sentence()}"
             view.clear(WindowState(Live.WAITING, text, code=error.fault.value))
+            self._bytes.release_all(view.windows.values())
         if not view.is_building:
             self._end_waiting(view)
         self._report_to_all(view)
@@ -294,8 +271,9 @@ class Hub:
         except Exception as error:
             self.problems.append(f"Table {view.key.table}: a view failed ({error!r}).")
             self._views.pop(view.key, None)
+            self._bytes.release_all(view.windows.values())
             for subscriber in view.subscribers():
-                self._subscriptions.pop(subscriber, None)
+                self._forget(subscriber)
                 self._reject(subscriber, Code.VIEW_FAILED, _VIEW_FAILED)
 
     def _attach(
@@ -309,7 +287,7 @@ class Hub:
         columns = subscription.query.columns
         window = view.windows.get((columns, subscription.window))
         if window is None:
-            window = SharedWindow(columns, subscription.window)
+            window = SharedWindow(columns, subscription.window, self._limits.bytes.frame)
             view.windows[columns, subscription.window] = window
         was_idle = not window.subscribers
         window.subscribers[subscriber] = None
@@ -318,13 +296,16 @@ class Hub:
             return  # published when the view is built
         outdated = view.is_outdated(window)
         if was_idle or outdated:
-            view.publish(window, self._next_moment(moment))
+            view.publish(window, self._next_moment(moment), self._admission(window))
             view.dirty = view.dirty or window.late
         publication = window.publication
-        if publication is None:
+        if publication is not None and subscriber not in window.charged:
+            self._bytes.admit(window, window.counted)
+        self._report_to(view, window, (subscriber,))
+        if publication is None or subscriber in window.refused:
             return
         if outdated:  # the other subscribers need the same publication
-            self._out.append(Published(tuple(window.subscribers), publication))
+            self._out.append(Published(tuple(window.charged), publication))
         elif resume is not None and resume in (publication.sequence, publication.base):
             self._out.append(Resumed(subscriber, publication, resume))
         else:
@@ -333,20 +314,35 @@ class Hub:
     def _detach(self, subscriber: SubscriberId, now: float) -> SharedView:
         subscription = self._subscriptions[subscriber]
         view = self._views[ViewKey.of(subscription.query)]
-        view.unsubscribe(subscriber, (subscription.query.columns, subscription.window), now)
+        key = subscription.query.columns, subscription.window
+        self._bytes.leave(view.unsubscribe(subscriber, key, now), subscriber)
         return view
+
+    def _forget(self, subscriber: SubscriberId) -> None:
+        self._subscriptions.pop(subscriber, None)
+        self._bytes.remove_owner(subscriber)
 
     def _publish(self, view: SharedView, moment: PublicationTime) -> None:
         late = False
         for window in view.windows.values():
             if not window.subscribers:
                 continue
-            publication = view.publish(window, self._next_moment(moment))
+            before = window.missing, tuple(window.refused)
+            publication = view.publish(window, self._next_moment(moment), self._admission(window))
             late = late or window.late
+            if publication is None and window.refused and window.publication is not None:
+                # It is as it was; there may be room now for those that were refused.
+                self._bytes.admit(window, window.counted)
+                publication = window.publication if tuple(window.refused) != before[1] else None
+            if before != (window.missing, tuple(window.refused)):
+                self._report_to(view, window, window.subscribers)
             if publication is not None:
-                self._out.append(Published(tuple(window.subscribers), publication))
+                self._out.append(Published(tuple(window.charged), publication))
         view.dirty = late
         view.due = moment.now + (_LATE_SECONDS if late else self._limits.frame_seconds)
+
+    def _admission(self, window: SharedWindow) -> Callable[[int], bool]:
+        return lambda size: self._bytes.admit(window, size)
 
     def _next_moment(self, moment: PublicationTime) -> PublicationTime:
         self._sequence += 1
@@ -354,7 +350,7 @@ class Hub:
 
     def _drop_idle(self, key: ViewKey, view: SharedView, now: float) -> None:
         limit = now - self._limits.linger_seconds
-        view.drop_idle_windows(limit)
+        self._bytes.release_all(view.drop_idle_windows(limit))
         if view.idle_since is not None and view.idle_since <= limit and not view.windows:
             self._views.pop(key, None)
             self._drop_unknown(key.table)
@@ -373,12 +369,23 @@ class Hub:
             return view.error
         if view.is_shown or entry.store is None or entry.state.state is not Live.LIVE:
             return entry.state
-        return _BUILDING
+        return BUILDING
 
     def _report_to_all(self, view: SharedView) -> None:
+        for window in view.windows.values():
+            self._report_to(view, window, window.subscribers)
+
+    def _report_to(
+        self, view: SharedView, window: SharedWindow, subscribers: Iterable[SubscriberId]
+    ) -> None:
+        """Report the view's state; or that the window is cut, or refused to a subscriber."""
         state = self._state_of(view)
-        for subscriber in view.subscribers():
-            self._report(subscriber, state)
+        shown = view.is_shown and state.state in (Live.LIVE, Live.STALE)
+        if shown and window.missing:
+            state = cut_state(state, window.missing, self._limits.bytes.frame)
+        for subscriber in subscribers:
+            refusal = window.refused.get(subscriber) if shown else None
+            self._report(subscriber, refusal or state)
 
     def _report(self, subscriber: SubscriberId, state: WindowState) -> None:
         subscription = self._subscriptions[subscriber]
@@ -388,9 +395,3 @@ class Hub:
 
     def _reject(self, subscriber: SubscriberId, code: Code, message: str) -> None:
         self._out.append(Rejected(subscriber, code, message))
-
-
-def no_such_table(name: str) -> WindowState:
-    return WindowState(
-        Live.WAITING, f"There is no table {name} now. This window comes alive when it appears."
-    )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from evergrid.model.table import Column
 from evergrid.protocol.frames import ID_COLUMN, Description, FrameKind, Header, encode_shared
@@ -16,6 +17,7 @@ from evergrid.store.table_store import TableStore
 from evergrid.views.view_query import Window
 from evergrid.views.window_difference import Difference
 
+_PART_BYTES = 24  # a row that stands alone in a difference: [start,count],
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
@@ -23,6 +25,16 @@ def record_batch(store: TableStore, slots: Slots, names: Sequence[str]) -> pa.Re
     """The current rows at these slots, with their ids."""
     ids = pa.array(store.row_ids(slots), pa.string())
     return pa.RecordBatch.from_arrays([ids, *store.take(slots, names)], [ID_COLUMN, *names])
+
+
+def fixed_bytes(names: Sequence[str]) -> int:
+    """At most so many bytes has a frame of these columns besides its rows."""
+    return 2048 + sum(512 + 16 * len(name) for name in names)
+
+
+def row_bytes(store: TableStore, slots: Slots, names: Sequence[str]) -> NDArray[np.int64]:
+    """At most so many bytes has each row in a frame, in a full window or a difference."""
+    return store.row_bytes(slots, names) + _PART_BYTES
 
 
 def apply_difference(
@@ -40,7 +52,8 @@ class WindowPublication:
     """The rows of one window at one moment, as frames without their first four bytes.
 
     `difference` leads from the publication with sequence `base` to this one; it is None when a
-    full window is smaller or there was no publication before.
+    full window is smaller or there was no publication before. No frame has more than
+    `most_bytes`.
     """
 
     def __init__(
@@ -51,6 +64,7 @@ class WindowPublication:
         rows: pa.RecordBatch,
         change: Difference | None,
         sent: pa.RecordBatch | None,
+        most_bytes: int,
     ) -> None:
         self.window = window
         self.header = header
@@ -58,6 +72,7 @@ class WindowPublication:
         self.base = header.base
         self._columns = columns
         self.rows = rows
+        self.most_bytes = most_bytes
         self._full: bytes | None = None
         self._lock = threading.Lock()
         self.difference: bytes | None = None

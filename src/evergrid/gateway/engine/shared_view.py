@@ -5,14 +5,20 @@ The view follows its table from generation to generation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 
 from evergrid.gateway.engine.deliveries import SubscriberId
-from evergrid.gateway.engine.publication import WindowPublication, apply_difference, record_batch
+from evergrid.gateway.engine.publication import (
+    WindowPublication,
+    apply_difference,
+    fixed_bytes,
+    record_batch,
+    row_bytes,
+)
 from evergrid.model.errors import BrokenPromise
 from evergrid.model.table import Column
 from evergrid.protocol.frames import FrameKind, Header
@@ -40,39 +46,63 @@ class PublicationTime(msgspec.Struct, frozen=True):
 
 
 class SharedWindow:
-    """Keeps the newest publication of its window."""
+    """Keeps the newest publication of its window.
 
-    def __init__(self, columns: Sequence[str], window: Window) -> None:
+    `most_bytes` is the limit of a frame: of rows that are wider together, only some are shown.
+    `missing` counts the others. `counted`, `charged` and `refused` belong to `WindowBytes`: the
+    bytes it counts for this window, the subscribers that get its rows, and those that do not.
+    """
+
+    def __init__(self, columns: Sequence[str], window: Window, most_bytes: int) -> None:
         self._requested_columns = tuple(columns)
         self.window = window
+        self._most_bytes = most_bytes
         self.subscribers: dict[SubscriberId, None] = {}
+        self.missing = 0
+        self.counted = 0
+        self.charged: dict[SubscriberId, None] = {}
+        self.refused: dict[SubscriberId, WindowState] = {}
         self.idle_since: float | None = None
         self.publication: WindowPublication | None = None
         self.late = False  # only the row count has changed, too soon after the last publication
         self._store: TableStore | None = None
-        self._slots: Slots = np.empty(0, np.int64)
+        self._asked: Slots = np.empty(0, np.int64)  # all rows of the window
+        self._slots: Slots = self._asked  # those that are shown
+        self._start = 0
         self._tick = 0
         self._published_at = 0.0
 
     def refresh(
-        self, store: TableStore, view: View, generation: int, moment: PublicationTime
+        self,
+        store: TableStore,
+        view: View,
+        generation: int,
+        moment: PublicationTime,
+        admit: Callable[[int], bool],
     ) -> WindowPublication | None:
-        """A new publication if the window has changed, else None."""
+        """A new publication if the window has changed, else None.
+
+        `admit` is asked before it is built, with its bytes; without its consent there is none.
+        """
         total = len(view)
         start = self.window.start(total)
-        slots = view.between(start, start + self.window.limit)
+        asked = view.between(start, start + self.window.limit)
         before = self.publication_of(store, generation)
-        unchanged = store.stamps(slots) <= self._tick
         self.late = False
-        if before is not None and np.array_equal(slots, self._slots) and unchanged.all():
-            header = before.header
-            if header.total == total and header.offset == start:
+        if before is not None and self._is_unchanged(store, asked):
+            if before.header.total == total and self._start == start:
                 return None
             if moment.now - self._published_at < _TOTAL_SECONDS:
                 self.late = True
                 return None
         columns = self._columns(store)
         names = [column.name for column in columns]
+        slots, size = self._fitting(store, asked, names)
+        self.missing = len(asked) - len(slots)
+        if not admit(size):
+            self.forget()
+            return None
+        unchanged = store.stamps(slots) <= self._tick
         change = difference(self._slots, slots, unchanged) if before is not None else None
         rows, sent = _rows(store, slots, names, before, change)
         if change is not None and len(change.sent) > _LARGEST_DIFFERENCE * len(slots):
@@ -83,14 +113,34 @@ class SharedWindow:
             base=0 if change is None or before is None else before.sequence,
             generation=generation,
             total=total,
-            offset=start,
+            offset=start + (self.missing if self.window.offset < 0 else 0),
             time=moment.wall,
             rows=len(slots),
         )
-        self.publication = WindowPublication(self.window, header, columns, rows, change, sent)
+        self.publication = WindowPublication(self.window, header, columns, rows, change, sent, size)
         self._store, self._slots, self._tick = store, slots, moment.tick
-        self._published_at = moment.now
+        self._asked, self._start, self._published_at = asked, start, moment.now
         return self.publication
+
+    def _is_unchanged(self, store: TableStore, asked: Slots) -> bool:
+        same = np.array_equal(asked, self._asked)
+        return same and bool((store.stamps(asked) <= self._tick).all())
+
+    def _fitting(self, store: TableStore, asked: Slots, names: Sequence[str]) -> tuple[Slots, int]:
+        """The rows that a frame has room for, and the most bytes that it can have with them.
+
+        They are the first ones; the last ones if the window counts from the end.
+        """
+        fixed = fixed_bytes(names)
+        sizes = row_bytes(store, asked, names)
+        whole = fixed + int(sizes.sum())
+        if whole <= self._most_bytes:
+            return asked, whole
+        from_end = self.window.offset < 0
+        sums = fixed + np.cumsum(sizes[::-1] if from_end else sizes)
+        fits = int(np.searchsorted(sums, self._most_bytes, side="right"))
+        size = int(sums[fits - 1]) if fits else fixed
+        return (asked[len(asked) - fits :] if from_end else asked[:fits]), size
 
     def publication_of(self, store: TableStore, generation: int) -> WindowPublication | None:
         """The newest publication, if it is of this store and names this generation."""
@@ -188,7 +238,7 @@ class SharedView:
         """The subscribers of all its windows."""
         return [one for window in self.windows.values() for one in window.subscribers]
 
-    def unsubscribe(self, subscriber: SubscriberId, key: WindowKey, now: float) -> None:
+    def unsubscribe(self, subscriber: SubscriberId, key: WindowKey, now: float) -> SharedWindow:
         """End a subscription to one of its windows, and note when that or all became idle."""
         window = self.windows[key]
         del window.subscribers[subscriber]
@@ -196,12 +246,16 @@ class SharedView:
             window.idle_since = now
         if not any(one.subscribers for one in self.windows.values()):
             self.idle_since = now
+        return window
 
-    def drop_idle_windows(self, limit: float) -> None:
-        """Drop the windows that nobody has looked at since `limit`."""
-        for key, window in list(self.windows.items()):
-            if window.idle_since is not None and window.idle_since <= limit:
-                del self.windows[key]
+    def drop_idle_windows(self, limit: float) -> list[SharedWindow]:
+        """Drop the windows that nobody has looked at since `limit`, and return them."""
+        idle = [
+            key
+            for key, window in self.windows.items()
+            if window.idle_since is not None and window.idle_since <= limit
+        ]
+        return [self.windows.pop(key) for key in idle]
 
     def shows(self, store: TableStore) -> bool:
         return self._shown is not None and self._shown.store is store
@@ -263,14 +317,16 @@ class SharedView:
                 one.view.update(changed, removed)
                 self.dirty = self.dirty or one is self._shown
 
-    def publish(self, window: SharedWindow, moment: PublicationTime) -> WindowPublication | None:
-        """A new publication of the window, if it has changed."""
+    def publish(
+        self, window: SharedWindow, moment: PublicationTime, admit: Callable[[int], bool]
+    ) -> WindowPublication | None:
+        """A new publication of the window, if it has changed and is admitted."""
         shown = self._shown
         if shown is None:
             raise BrokenPromise("a view was asked for rows before it was built")
         while not shown.view.complete:
             shown.view.grow()
-        return window.refresh(shown.store, shown.view, shown.generation, moment)
+        return window.refresh(shown.store, shown.view, shown.generation, moment, admit)
 
     def _store_views(self) -> Iterator[_StoreView]:
         for one in (self._shown, self._next):

@@ -10,8 +10,8 @@ import msgspec
 import pyarrow as pa
 
 from evergrid.changelog.manifest import Gap, Manifest
-from evergrid.gateway.engine.deliveries import Deliver, SubscriberId
-from evergrid.gateway.engine.hub import HubCounts
+from evergrid.gateway.engine.deliveries import Deliver, Owner, SubscriberId
+from evergrid.gateway.engine.hub_types import HubCounts
 from evergrid.model.table import NAME, Column
 from evergrid.protocol.messages import Live, Resume
 from evergrid.views.view_query import Query, Window
@@ -99,7 +99,12 @@ class TableEngine(Protocol):
     def instance(self) -> str: ...
     def start(self, deliver: Deliver) -> None: ...
     def open(
-        self, subscriber: SubscriberId, query: Query, window: Window, resume: Resume | None
+        self,
+        subscriber: SubscriberId,
+        query: Query,
+        window: Window,
+        resume: Resume | None,
+        owner: Owner,
     ) -> None: ...
     def move(self, subscriber: SubscriberId, window: Window) -> None: ...
     def close(self, subscriber: SubscriberId) -> None: ...

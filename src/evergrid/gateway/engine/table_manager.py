@@ -18,13 +18,14 @@ from evergrid.changelog.feed import FeedUpdate, Followed, Key
 from evergrid.changelog.manifest import OLD_SECONDS, Gap
 from evergrid.gateway.engine.changelog_follower import NO_UPDATE, Segment
 from evergrid.gateway.engine.gap_text import gap_log_line, gap_warning
-from evergrid.gateway.engine.hub import Hub, no_such_table
+from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.table_engine import (
     PipelineInfo,
     TableInfo,
     pipeline_info,
     until_back,
 )
+from evergrid.gateway.engine.window_states import no_such_table
 from evergrid.model.generation import State
 from evergrid.protocol.messages import Live, WindowState
 from evergrid.store.table_store import TableStore

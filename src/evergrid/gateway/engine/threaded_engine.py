@@ -23,12 +23,14 @@ import pyarrow as pa
 from evergrid.changelog.feed import Feed, FeedUpdate, Key
 from evergrid.config.settings import Settings
 from evergrid.gateway.engine.changelog_follower import ChangelogFollower, Segment
-from evergrid.gateway.engine.deliveries import Deliver, Delivery, SubscriberId
+from evergrid.gateway.engine.deliveries import Deliver, Delivery, Owner, SubscriberId
 from evergrid.gateway.engine.export import Export
-from evergrid.gateway.engine.hub import Hub, HubLimits
+from evergrid.gateway.engine.hub import Hub
+from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.gateway.engine.shared_view import PublicationTime
 from evergrid.gateway.engine.table_engine import EngineLoad, PipelineInfo, TableInfo
 from evergrid.gateway.engine.table_manager import TableManager
+from evergrid.gateway.engine.window_bytes import ByteLimits
 from evergrid.protocol.messages import Resume
 from evergrid.views.view_query import Query, Window
 
@@ -55,6 +57,7 @@ class ThreadedEngine:
                 frame_seconds=gateway.frame_interval_ms / 1000,
                 linger_seconds=gateway.linger_seconds,
                 max_views=gateway.limits.views,
+                bytes=ByteLimits.of(gateway.limits),
             )
         )
         self._manager = TableManager(self._hub, gateway.table_bytes)
@@ -85,12 +88,19 @@ class ThreadedEngine:
             thread.start()
 
     def open(
-        self, subscriber: SubscriberId, query: Query, window: Window, resume: Resume | None
+        self,
+        subscriber: SubscriberId,
+        query: Query,
+        window: Window,
+        resume: Resume | None,
+        owner: Owner,
     ) -> None:
         again = resume is not None
         known = resume.sequence if resume and resume.instance == self.instance else None
         self._jobs.put(
-            lambda: self._hub.open(subscriber, query, window, known, self._moment(), again=again)
+            lambda: self._hub.open(
+                subscriber, query, window, known, self._moment(), again=again, owner=owner
+            )
         )
 
     def move(self, subscriber: SubscriberId, window: Window) -> None:

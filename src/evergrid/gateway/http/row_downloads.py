@@ -9,8 +9,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 import pyarrow as pa
 from aiohttp import hdrs, web
 
+from evergrid.gateway.access.auth_middleware import key_of
 from evergrid.gateway.access.limits import SlotCounter
 from evergrid.gateway.access.request_error import RequestError
+from evergrid.gateway.access.sending_bytes import SendingBytes
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.export import TOTAL
 from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
@@ -21,6 +23,7 @@ from evergrid.protocol.frames import ID_COLUMN
 from evergrid.protocol.messages import Live
 
 ROWS_AT_ONCE = 250  # a millisecond or two of the event loop
+BYTES_AT_ONCE = 512 * 1024  # where rows are wide
 PART_BYTES = 64 * 1024
 STALL_SECONDS = 30.0
 
@@ -29,14 +32,26 @@ class RowDownloads:
     """Limits large downloads; small ones (no larger than a window) are not counted."""
 
     def __init__(
-        self, engine: TableEngine, slots: SlotCounter, window_rows: int, counters: TrafficCounters
+        self,
+        engine: TableEngine,
+        slots: SlotCounter,
+        window_rows: int,
+        counters: TrafficCounters,
+        sending: SendingBytes,
     ) -> None:
         self._engine = engine
         self._slots = slots
         self._window_rows = window_rows
         self._counters = counters
+        self._sending = sending
 
     async def respond(self, request: web.Request, wanted: RowsRequest) -> web.StreamResponse:
+        if self._sending.is_full(_key_name(request)):
+            raise RequestError(
+                Code.TOO_MANY_BYTES,
+                "too many bytes are being sent to this key, or to all",
+                remedy="Read the other answers first, or try again later.",
+            )
         with self._place(wanted):
             while (response := await self._try(request, wanted)) is None:
                 pass
@@ -103,7 +118,9 @@ class RowDownloads:
             await self._write(response, form.begin(first.schema))
             await self._write_rows(response, form, first)
             async for batch in rest:
-                await self._write_rows(response, form, batch)
+                await self._room(_key_name(request))
+                with self._sending.sending(_key_name(request), batch.nbytes):
+                    await self._write_rows(response, form, batch)
             await self._write(response, form.end())
             await response.write_eof()
         except BaseException:
@@ -116,14 +133,23 @@ class RowDownloads:
     ) -> None:
         """Write parts of a useful size, and let other tasks run after every few rows."""
         part = bytearray()
-        for start in range(0, batch.num_rows, ROWS_AT_ONCE):
-            part += form.rows(batch.slice(start, ROWS_AT_ONCE))
+        width = batch.nbytes // max(1, batch.num_rows)
+        rows = max(1, min(ROWS_AT_ONCE, BYTES_AT_ONCE // max(1, width)))
+        for start in range(0, batch.num_rows, rows):
+            part += form.rows(batch.slice(start, rows))
             if len(part) >= PART_BYTES:
                 await self._write(response, bytes(part))
                 part.clear()
             await asyncio.sleep(0)
         await self._write(response, bytes(part))
         self._counters.export_rows += batch.num_rows
+
+    async def _room(self, key: str) -> None:
+        """Wait until there is room for more that is being sent to this key."""
+        while self._sending.is_full(key):
+            free = asyncio.Event()
+            self._sending.call_when_free(free.set)
+            await free.wait()
 
     async def _write(self, response: web.StreamResponse, part: bytes) -> None:
         if not part:
@@ -135,6 +161,11 @@ class RowDownloads:
         except TimeoutError:
             self._counters.ended[Code.TOO_SLOW] += 1
             raise ConnectionAbortedError("timeout: the client has stopped reading") from None
+
+
+def _key_name(request: web.Request) -> str:
+    key = key_of(request)
+    return key.name if key else ""
 
 
 def no_such_table(name: str) -> RequestError:

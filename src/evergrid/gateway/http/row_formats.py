@@ -20,7 +20,8 @@ from evergrid.model.table import Column
 Cell = str | int | float | bool | None
 Row = dict[str, Cell]
 
-_QUOTED = re.compile(r'[",\r\n]|^[ \t]|[ \t]$|^$')
+_SPECIAL = re.compile(r'[",\r\n]')
+_BLANK = (" ", "\t")
 # A cell that starts with one of these is a formula for spreadsheets.
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _encode = msgspec.json.Encoder().encode
@@ -182,7 +183,7 @@ def _plain(value: Cell) -> str:
 
 
 def _quoted(text: str) -> str:
-    if _QUOTED.search(text):
+    if not text or text.startswith(_BLANK) or text.endswith(_BLANK) or _SPECIAL.search(text):
         return '"' + text.replace('"', '""') + '"'
     return text
 

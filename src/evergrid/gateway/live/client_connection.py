@@ -7,15 +7,18 @@ client misses meanwhile is replaced by what is newest then.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections.abc import Sequence
 
 from aiohttp import WSMsgType
 
 from evergrid.gateway.access.request_error import INTERNAL_ERROR
+from evergrid.gateway.access.sending_bytes import SMALL_BYTES, SendingBytes
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.deliveries import (
     Delivery,
+    Owner,
     Published,
     Resumed,
     StateChanged,
@@ -40,6 +43,9 @@ CLOSE_SECONDS = 4.0  # for the last message to be sent; then the socket is close
 STALL_SECONDS = 10.0
 # With TLS the progress within a frame is not visible, only that all of it was sent.
 TLS_STALL_SECONDS = 30.0
+
+
+_numbers = itertools.count(1)
 
 
 class StallTimer:
@@ -71,12 +77,15 @@ class ClientConnection:
         engine: TableEngine,
         router: DeliveryRouter,
         counters: TrafficCounters,
+        sending: SendingBytes,
     ) -> None:
         self._session = session
         self._socket = socket
         self._engine = engine
         self._router = router
         self._counters = counters
+        self._sending = sending
+        self._number = next(_numbers)
         self._queue = OutboundQueue()
         self._wake = asyncio.Event()
         self._end: EndConnection | None = None
@@ -176,7 +185,8 @@ class ClientConnection:
         if isinstance(action, OpenWindow):
             self._queue.open(action.subscriber, action.sub)
             self._router.add(action.subscriber, self)
-            self._engine.open(action.subscriber, action.query, action.window, action.resume)
+            owner = Owner(self._number, self._session.key_name)
+            self._engine.open(action.subscriber, action.query, action.window, action.resume, owner)
         elif isinstance(action, MoveWindow):
             self._queue.move(action.subscriber, action.window)
             self._engine.move(action.subscriber, action.window)
@@ -219,12 +229,21 @@ class ClientConnection:
                 self._counters.texts += 1
                 text = message if isinstance(message, str) else encode(message)
                 await self._socket.send_str(text)
+            elif self._must_wait():
+                self._sending.call_when_free(self._wake.set)
+                return
             elif frame := self._queue.next_frame():
                 self._counters.frames += 1
                 self._counters.frame_bytes += len(frame)
-                await self._socket.send_bytes(frame)
+                with self._sending.sending(self._session.key_name, len(frame)):
+                    await self._socket.send_bytes(frame)
             else:
                 return
+
+    def _must_wait(self) -> bool:
+        """Whether the next frame is large, and there is no room for it now."""
+        large = self._queue.next_frame_bytes() > SMALL_BYTES
+        return large and self._sending.is_full(self._session.key_name)
 
     async def _close(self, end: EndConnection) -> None:
         while message := self._queue.next_message():

@@ -15,6 +15,7 @@ from evergrid.gateway.access.auth_middleware import key_of
 from evergrid.gateway.access.connection_limiter import ConnectionLimiter
 from evergrid.gateway.access.limits import ConnectionCounter
 from evergrid.gateway.access.request_error import RequestError
+from evergrid.gateway.access.sending_bytes import SendingBytes
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import TableEngine
 from evergrid.gateway.live.client_connection import CLOSE_SECONDS, ClientConnection
@@ -40,9 +41,11 @@ class LiveEndpoint:
         engine: TableEngine,
         keys: KeyFinder,
         counters: TrafficCounters,
+        sending: SendingBytes,
     ) -> None:
         self._engine = engine
         self._counters = counters
+        self._sending = sending
         self._context = SessionContext(
             instance=engine.instance,
             server=__version__,
@@ -67,7 +70,9 @@ class LiveEndpoint:
             self._counters.connections += 1
             session = LiveSession(self._context, slot, key, time.monotonic(), random.random())
             await self._run(
-                ClientConnection(session, socket, self._engine, self.router, self._counters)
+                ClientConnection(
+                    session, socket, self._engine, self.router, self._counters, self._sending
+                )
             )
         finally:
             slot.release()

@@ -105,6 +105,11 @@ class LiveSession:
     def subscribers(self) -> tuple[SubscriberId, ...]:
         return tuple(self._subs)
 
+    @property
+    def key_name(self) -> str:
+        """The name of the key that it has logged in with; empty before."""
+        return self._key.name if self._key else ""
+
     # From the client
 
     def receive(self, text: str, now: float) -> Sequence[Action]:

@@ -44,6 +44,11 @@ class PendingFrame:
         self._newest = None
         self._sent = 0
 
+    @property
+    def most_bytes(self) -> int:
+        """The next frame has at most so many bytes."""
+        return self._newest.most_bytes if self._newest else 0
+
     def take(self) -> bytes | None:
         """The frame that brings the client up to date; None if it is."""
         newest, self._newest = self._newest, None
@@ -108,6 +113,10 @@ class OutboundQueue:
         if self._states:
             return self._states.pop(next(iter(self._states)))
         return None
+
+    def next_frame_bytes(self) -> int:
+        """The next frame has at most so many bytes; it is not built for that."""
+        return next(iter(self._changed.values())).most_bytes if self._changed else 0
 
     def next_frame(self) -> bytes | None:
         """The next frame; a window that changes again goes to the end of the queue."""
