@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 import msgspec
+from tests.support.local_engine import Cell
+from tests.support.local_gateway import LocalGateway
 
 from bench.joined import JoinedRows, joined_table, start_for
 from bench.load import now_us
-from evergrid.testing.local_engine import Cell
-from evergrid.testing.local_gateway import LocalGateway
 
 ROWS = 300
 CELLS = 100

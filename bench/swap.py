@@ -6,6 +6,8 @@ import json
 import time
 from functools import partial
 
+from tests.support.reference_viewer import Observation, Viewer, ViewerGroup
+
 from bench.arithmetic import longest_gap
 from bench.figure import Bench, Cases, Value
 from bench.helper import Helper
@@ -18,7 +20,6 @@ from evergrid.config import load
 from evergrid.kafka.message_sender import Sender
 from evergrid.model.errors import LinkError
 from evergrid.model.join import JoinType
-from evergrid.testing.reference_viewer import Observation, Viewer, ViewerGroup
 
 _FULL = ((10_000, 90_000, 2_000), (100_000, 1_000_000, 20_000))
 _QUICK = ((2_000, 8_000, 500),)

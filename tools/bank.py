@@ -17,6 +17,9 @@ from pathlib import Path
 
 import msgspec
 import yaml
+from tests.support.local_engine import LocalEngine
+from tests.support.local_gateway import LocalGateway
+from tests.support.local_pipeline import LocalPipeline
 
 from evergrid.config import load
 from evergrid.demo.sample_events import events
@@ -26,9 +29,6 @@ from evergrid.model.field_types import TEXT
 from evergrid.model.generation import Progress, State, Times
 from evergrid.model.table import Column
 from evergrid.testing import oracle
-from evergrid.testing.local_engine import LocalEngine
-from evergrid.testing.local_gateway import LocalGateway
-from evergrid.testing.local_pipeline import LocalPipeline
 
 START_MS = 1_770_109_200_000  # 2026-02-03 09:00 in UTC
 KEY_NAME = "demo"

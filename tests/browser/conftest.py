@@ -18,10 +18,10 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser
 
-from evergrid.testing.fault_proxy import FaultProxy
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.tables import MILLION, million, place_all
 from tests.browser.visitor import Visitor, open_browser
+from tests.support.fault_proxy import FaultProxy
+from tests.support.local_gateway import LocalGateway
 
 Visiting = Callable[..., Visitor]
 LOT = 50_000

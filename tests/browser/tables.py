@@ -13,9 +13,9 @@ from evergrid.model.control_request import Verdict
 from evergrid.model.field_types import INTEGER, TEXT, TIMESTAMP, ColumnKind, FieldType
 from evergrid.model.generation import Progress, State, Times
 from evergrid.model.table import Column, Role, Table
-from evergrid.testing.local_engine import Cell
-from evergrid.testing.local_gateway import LocalGateway
-from evergrid.testing.local_pipeline import LocalPipeline
+from tests.support.local_engine import Cell
+from tests.support.local_gateway import LocalGateway
+from tests.support.local_pipeline import LocalPipeline
 
 SETTINGS = load(None, {})
 USERS, ACCOUNTS = SETTINGS.raw_tables()

@@ -17,12 +17,12 @@ from evergrid.model.field_types import (
     FieldType,
 )
 from evergrid.model.table import Column, Role, Table
-from evergrid.testing.local_engine import Cell
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader
 from tests.browser.tables import user
 from tests.browser.visitor import Visitor
+from tests.support.local_engine import Cell
+from tests.support.local_gateway import LocalGateway
 
 KINDS = Table(
     name="kinds",

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.tables import place_all, user
+from tests.support.local_gateway import LocalGateway
 
 PAGE = """<!doctype html>
 <title>Another site</title>

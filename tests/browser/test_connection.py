@@ -8,12 +8,12 @@ import urllib.request
 import pytest
 from playwright.sync_api import Page, expect
 
-from evergrid.testing.fault_proxy import FaultProxy
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, wait_for
 from tests.browser.tables import account, final, place_all, user
 from tests.browser.visitor import AWAY, Visitor
+from tests.support.fault_proxy import FaultProxy
+from tests.support.local_gateway import LocalGateway
 
 TABLES = ("users_ui", "accounts_ui", "final_ui")
 JUST_NOW = "String(Date.now() + 600_000)"  # however long it takes until the gateway is back

@@ -14,13 +14,13 @@ from evergrid.kafka.message_sender import SentPosition
 from evergrid.model.control_request import Verdict
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import Progress, State
-from evergrid.testing.fault_proxy import FaultProxy
-from evergrid.testing.local_gateway import LocalControl, LocalGateway
-from evergrid.testing.local_pipeline import LocalPipeline
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, overhear, wait_for
 from tests.browser.tables import SETTINGS, place_all
 from tests.browser.visitor import AWAY, Visitor
+from tests.support.fault_proxy import FaultProxy
+from tests.support.local_gateway import LocalControl, LocalGateway
+from tests.support.local_pipeline import LocalPipeline
 
 ASKED = {"usersTopic": "users_v2", "accountsTopic": "accounts", "joinType": "asof"}
 MADE_OF = {"usersTopic": "users_v2", "joinType": "asof"}

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, overhear
 from tests.browser.tables import START, account
+from tests.support.local_gateway import LocalGateway
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader
 from tests.browser.tables import final, place_all, user
+from tests.support.local_gateway import LocalGateway
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"

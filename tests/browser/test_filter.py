@@ -7,10 +7,10 @@ import datetime
 import pytest
 from playwright.sync_api import expect
 
-from evergrid.testing.local_engine import Cell
 from tests.browser.reader import TableReader
 from tests.browser.tables import START, account
 from tests.browser.visitor import Visitor
+from tests.support.local_engine import Cell
 
 ROWS: list[dict[str, Cell]] = [
     {"userId": "Ann", "accountType": "savings", "balance": "12.50", "ts": START},

@@ -13,12 +13,12 @@ from evergrid.model.control_request import Verdict
 from evergrid.model.field_types import TEXT
 from evergrid.model.generation import State
 from evergrid.model.table import Column, Table
-from evergrid.testing.local_gateway import LocalGateway
-from evergrid.testing.pauses import Pauses
 from tests.browser.reader import TableReader, overhear, wait_for, words
 from tests.browser.tables import ACCOUNTS, FINAL, USERS, Cells, account, final, place_all, user
 from tests.browser.test_columns import has
 from tests.browser.visitor import Visitor
+from tests.support.local_gateway import LocalGateway
+from tests.support.pauses import Pauses
 
 ADAPTING_SECONDS = 1.5  # who waits for two is told what the gateway said
 COUNTRY = Column("country", TEXT)

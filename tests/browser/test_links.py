@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, wait_for, words
 from tests.browser.tables import final
 from tests.browser.visitor import Visitor
+from tests.support.local_gateway import LocalGateway
 
 
 @pytest.fixture

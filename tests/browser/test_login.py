@@ -8,11 +8,11 @@ from playwright.sync_api import Page, Route, expect
 
 from evergrid.gateway.access.key_file import create_key
 from evergrid.gateway.http.assets import FOLDER, load
-from evergrid.testing.fault_proxy import FaultProxy
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, wait_for
 from tests.browser.visitor import AWAY, Visitor
+from tests.support.fault_proxy import FaultProxy
+from tests.support.local_gateway import LocalGateway
 
 UNKNOWN = "The gateway does not know this key."
 

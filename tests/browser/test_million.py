@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import NUMBER, TableReader, words
 from tests.browser.tables import ROWS
+from tests.support.local_gateway import LocalGateway
 
 FAR = 10**9  # pixels; more than there are
 

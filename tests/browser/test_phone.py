@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader
 from tests.browser.tables import place_all, place_story, user
 from tests.browser.visitor import Visitor
+from tests.support.local_gateway import LocalGateway
 
 WIDTH = 360
 

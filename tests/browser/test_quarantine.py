@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.reader import TableReader, words
 from tests.browser.tables import QUARANTINE, bad_message
 from tests.browser.visitor import Visitor
+from tests.support.local_gateway import LocalGateway
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",

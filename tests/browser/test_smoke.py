@@ -6,10 +6,10 @@ import re
 
 from playwright.sync_api import expect
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.tables import user
 from tests.browser.visitor import Visitor
+from tests.support.local_gateway import LocalGateway
 
 FIRST_LOAD_BYTES = 350_000
 LOADED = """

@@ -8,12 +8,12 @@ import time
 from playwright.sync_api import expect
 
 from evergrid.protocol.messages import Live, WindowState
-from evergrid.testing.fault_proxy import FaultProxy
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader
 from tests.browser.tables import FINAL, USERS, final, user
 from tests.browser.visitor import AWAY, Visitor
+from tests.support.fault_proxy import FaultProxy
+from tests.support.local_gateway import LocalGateway
 
 
 def test_a_table_that_there_is_not_comes_alive_when_there_is(visitor: Visitor) -> None:

@@ -7,11 +7,11 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from evergrid.protocol.messages import Live
-from evergrid.testing.fault_proxy import FaultProxy
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.tables import user
 from tests.browser.visitor import AWAY, Visitor
+from tests.support.fault_proxy import FaultProxy
+from tests.support.local_gateway import LocalGateway
 
 
 def card(page: Page, name: str) -> Locator:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.reader import TableReader, wait_for
 from tests.browser.tables import place_all, place_story
+from tests.support.local_gateway import LocalGateway
 
 READABLE = 4.5  # the contrast that WCAG 2 asks of texts
 

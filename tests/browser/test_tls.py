@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.conftest import Visiting
 from tests.browser.tables import place_all, user
 from tests.certificates import self_signed
+from tests.support.local_gateway import LocalGateway
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.visitor import PATIENCE_MILLISECONDS, Visitor
+from tests.support.local_gateway import LocalGateway
 
 WRONGS = {
     "console.error('oh')": "console: oh",

@@ -20,8 +20,8 @@ from playwright.sync_api import (
 )
 
 from evergrid.gateway.http.assets import FOLDER, load
-from evergrid.testing.local_gateway import LocalGateway
 from tests.browser.chromium import chromium, flags, is_root
+from tests.support.local_gateway import LocalGateway
 
 PATIENCE_MILLISECONDS = 60_000.0
 # What Chromium itself logs while nobody answers at an address; a page cannot keep it from that.

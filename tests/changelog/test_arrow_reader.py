@@ -9,6 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 from tests.store import making
+from tests.support.naive_table import Row, Value
 
 from evergrid.changelog.arrow_reader import RowReader
 from evergrid.changelog.codec import decode
@@ -16,7 +17,6 @@ from evergrid.changelog.reader import Record
 from evergrid.gateway.engine.changelog_follower import segments
 from evergrid.model.field_types import ColumnKind
 from evergrid.store.table_store import TableStore
-from evergrid.testing.naive_table import Row, Value
 
 SEED = 20_261_116
 TABLE = making.made_table()

@@ -19,6 +19,8 @@ from tests.certificates import self_signed
 from tests.cli.running_command import LIMIT, Running
 from tests.client.people import person
 from tests.handwritten_pipeline import HandwrittenPipeline
+from tests.support.free_ports import free_port
+from tests.support.local_gateway import LIMITS, LocalGateway
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.codec import Row
@@ -26,8 +28,6 @@ from evergrid.config import load
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
 from evergrid.testing.evergrid_process import EvergridProcess
-from evergrid.testing.free_ports import free_port
-from evergrid.testing.local_gateway import LIMITS, LocalGateway
 
 TABLE = "users_ui"
 USERS: Table = next(table for table in load(None, {}).raw_tables() if table.name == TABLE)

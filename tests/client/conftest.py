@@ -9,8 +9,8 @@ import pytest
 
 from evergrid.config import load
 from evergrid.model.table import Table
-from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import person
+from tests.support.local_gateway import LocalGateway
 
 
 @pytest.fixture(scope="session")

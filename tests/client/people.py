@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from evergrid.client import AsyncClient, AsyncWindows, LiveWindow, Patience, Windows, connect_async
-from evergrid.testing.local_engine import Cell
-from evergrid.testing.local_gateway import LocalGateway
+from tests.support.local_engine import Cell
+from tests.support.local_gateway import LocalGateway
 
 LIMIT = 60.0
 QUICK = Patience(first_wait=0.02, longest_wait=0.2)

@@ -12,8 +12,8 @@ import pytest
 from evergrid.client import AsyncClient, ChangeKind, Live, col
 from evergrid.client.client_errors import Rejected
 from evergrid.model.table import Table
-from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import LIMIT, TIME, column, connected, ids, person, until_async
+from tests.support.local_gateway import LocalGateway
 
 SEED = 20_261_116
 

@@ -31,9 +31,9 @@ from evergrid.client import (
     Windows,
 )
 from evergrid.client.client_errors import Closed, Denied, Rejected, Unreachable
-from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import LIMIT, ids, person, until
 from tests.programs import started
+from tests.support.local_gateway import LocalGateway
 
 QUICK = Patience(first_wait=0.02, longest_wait=0.2)
 

@@ -10,7 +10,7 @@ import pytest
 import evergrid
 from evergrid.client import Asked
 from evergrid.client.client_errors import Closed, Denied, Rejected
-from evergrid.testing.local_gateway import LocalGateway
+from tests.support.local_gateway import LocalGateway
 
 
 def test_a_message_is_sent_and_its_place_is_the_row_to_watch(gateway: LocalGateway) -> None:

@@ -13,9 +13,9 @@ import pyarrow.parquet
 import pytest
 
 from evergrid.model.table import Table
-from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import LIMIT, person
 from tests.programs import started
+from tests.support.local_gateway import LocalGateway
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "client.md").read_text()

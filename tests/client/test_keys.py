@@ -11,9 +11,9 @@ import pytest
 from evergrid.client import AsyncClient, connect_async
 from evergrid.client.client_errors import Denied, Rejected
 from evergrid.model.table import Table
-from evergrid.testing.local_gateway import LocalGateway
 from tests.certificates import self_signed
 from tests.client.people import LIMIT, QUICK, person, until_async
+from tests.support.local_gateway import LocalGateway
 
 
 async def with_new_key(gateway: LocalGateway, secret: str) -> AsyncClient:

@@ -10,9 +10,9 @@ import pytest
 
 from evergrid.client import Live, connect_async
 from evergrid.client.client_errors import Unreachable
-from evergrid.testing.fault_proxy import Direction, FaultProxy
-from evergrid.testing.local_gateway import LocalGateway
 from tests.client.people import LIMIT, QUICK, column, connected, ids, person, until_async
+from tests.support.fault_proxy import Direction, FaultProxy
+from tests.support.local_gateway import LocalGateway
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from evergrid.client import AsyncClient, AsyncWindows, Live, connect_async
 from evergrid.client.client_errors import ClientError, Rejected, Unreachable
 from evergrid.config.settings import Tls
 from evergrid.model.table import Table
-from evergrid.testing.local_gateway import LocalGateway
 from tests.certificates import self_signed
 from tests.client.people import QUICK, ids, person, until_async
+from tests.support.local_gateway import LocalGateway
 
 YESTERDAY = datetime.now(UTC) - timedelta(days=1)
 # A TLS record: an alert, fatal, "internal error".

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from tests.client.people import person
+from tests.support.local_gateway import LocalGateway
 
 from evergrid.config import load
 from evergrid.demo.board import Board
 from evergrid.demo.demo_services import GatewayPoller
 from evergrid.model.errors import ConfigError
 from evergrid.testing.changelog_tables import wait_for
-from evergrid.testing.local_gateway import LocalGateway
 
 LIMIT = 60.0
 USERS = load(None, {}).raw_tables()[0]

@@ -17,8 +17,8 @@ from evergrid.model.field_types import (
     FieldType,
 )
 from evergrid.model.table import Column, Role, Table
-from evergrid.testing.local_engine import Cell
-from evergrid.testing.local_gateway import LocalGateway
+from tests.support.local_engine import Cell
+from tests.support.local_gateway import LocalGateway
 
 PEOPLE = Table(
     name="people",

@@ -20,9 +20,9 @@ from evergrid.protocol import frames
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live, WindowState
 from evergrid.store.table_store import TableStore
-from evergrid.testing.naive_table import NaiveTable, Row, Value
 from evergrid.views.view_query import Query, Window
 from tests.store import making
+from tests.support.naive_table import NaiveTable, Row, Value
 
 TABLE = making.made_table(version=False)
 # The next pipeline has no column `note`, and one that was not there before.

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
+from tests.support.fault_proxy import FaultProxy
 
 from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.listeners import Listener, Protocol
@@ -21,7 +22,6 @@ from evergrid.kafka.identity import where
 from evergrid.kafka.socket_probe import Reply, WireProtocol
 from evergrid.model.errors import LinkError
 from evergrid.testing.changelog_tables import wait_for
-from evergrid.testing.fault_proxy import FaultProxy
 
 PLAINTEXT = Listener(Protocol.PLAINTEXT)
 SSL = Listener(Protocol.SSL)

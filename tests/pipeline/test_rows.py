@@ -19,8 +19,8 @@ from evergrid.config import load
 from evergrid.config.settings import Settings
 from evergrid.pipeline.engine.raw_changes import raw_changes
 from evergrid.testing import oracle
-from evergrid.testing.cases import CASES, EVERY, TIMED, Case
-from evergrid.testing.hostile_messages import hostile
+from tests.support.cases import CASES, EVERY, TIMED, Case
+from tests.support.hostile_messages import hostile
 
 TIME_MS = 1_767_225_600_000
 SOURCES = {"every": {"topic": "every", **EVERY}, "timed": {"topic": "timed", **TIMED}}

@@ -21,9 +21,9 @@ from evergrid.store import text_pool as pool
 from evergrid.store.column import arrow_type
 from evergrid.store.growing_array import Slots
 from evergrid.store.table_store import TableStore
-from evergrid.testing.naive_table import Row, Value
 from evergrid.views import view
 from evergrid.views.view_query import Filter, Nulls, Op, OrderBy, Query, Scalar, Window
+from tests.support.naive_table import Row, Value
 
 PARTITIONS = 2
 OFFSETS = 30

@@ -9,10 +9,10 @@ import pytest
 
 from evergrid.store import text_pool as pool
 from evergrid.store.table_store import TableStore
-from evergrid.testing.naive_table import NaiveTable, Row, Value
 from evergrid.views.view import View
 from evergrid.views.view_query import Query
 from tests.store import making
+from tests.support.naive_table import NaiveTable, Row, Value
 
 SEED = 20_261_116
 TABLE = making.made_table()

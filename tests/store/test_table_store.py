@@ -8,8 +8,8 @@ import pytest
 
 from evergrid.model.table import Retention, Table
 from evergrid.store.table_store import TableStore
-from evergrid.testing.naive_table import NaiveTable, Value
 from tests.store import making
+from tests.support.naive_table import NaiveTable, Value
 
 SEED = 20_261_116
 TABLE = making.made_table()

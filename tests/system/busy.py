@@ -14,7 +14,7 @@ from evergrid.model.source import TopicEnd
 from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Send
-from evergrid.testing.traffic import Stream, Traffic
+from tests.support.traffic import Stream, Traffic
 from tests.system.conftest import ACCOUNTS, PATIENCE, USERS
 from tests.system.steady import Steady
 

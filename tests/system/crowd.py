@@ -20,7 +20,7 @@ from typing import Self, cast
 import msgspec
 
 from evergrid.client.async_client import AsyncClient, connect_async
-from evergrid.testing.reference_viewer import Viewer, WindowOptions, never_blank, plain
+from tests.support.reference_viewer import Viewer, WindowOptions, never_blank, plain
 from tests.system.conftest import PATIENCE
 from tests.system.staged import TABLE, never_younger
 

@@ -15,9 +15,9 @@ from evergrid.model.field_types import ColumnKind
 from evergrid.model.table import Table
 from evergrid.testing import oracle
 from evergrid.testing.installation import Installation
-from evergrid.testing.naive_table import NaiveTable
-from evergrid.testing.reference_viewer import Viewer, WindowOptions, plain
 from evergrid.views.view_query import Window
+from tests.support.naive_table import NaiveTable
+from tests.support.reference_viewer import Viewer, WindowOptions, plain
 from tests.system.conftest import PATIENCE
 
 

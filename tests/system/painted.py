@@ -14,12 +14,12 @@ from evergrid.config import load
 from evergrid.model.field_types import ColumnKind, FieldType
 from evergrid.model.table import Role, Table
 from evergrid.testing import oracle
-from evergrid.testing.fault_proxy import FaultProxy
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import START_MS, Script, Send, random_case
-from evergrid.testing.reference_viewer import WindowOptions
 from evergrid.views.view_query import Window
 from tests.browser.reader import NUMBER
+from tests.support.fault_proxy import FaultProxy
+from tests.support.reference_viewer import WindowOptions
 from tests.system.gateways import GatewayProcess
 from tests.system.judging import model_of
 

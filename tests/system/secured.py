@@ -17,10 +17,10 @@ from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.client import LiveWindow
 from evergrid.config.sasl import Mechanism
 from evergrid.testing import oracle
-from evergrid.testing.free_ports import free_port
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Script, random_case
-from evergrid.testing.reference_viewer import Viewer, plain
+from tests.support.free_ports import free_port
+from tests.support.reference_viewer import Viewer, plain
 from tests.system.conftest import PATIENCE, two_sources
 from tests.system.gateways import GatewayProcess, gateway_section
 

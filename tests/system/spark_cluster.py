@@ -11,7 +11,7 @@ import pyspark
 
 from evergrid.process import child_process
 from evergrid.process.java import java_home
-from evergrid.testing.free_ports import free_port
+from tests.support.free_ports import free_port
 
 HOST = "127.0.0.1"
 SLOTS = 30

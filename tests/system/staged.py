@@ -8,10 +8,10 @@ from evergrid.client.filters import query_of
 from evergrid.client.live_window import LiveWindow
 from evergrid.config import load
 from evergrid.testing.installation import Installation
-from evergrid.testing.naive_table import NaiveTable
-from evergrid.testing.reference_viewer import WindowOptions, plain
 from evergrid.views.view_query import Window
 from tests.handwritten_pipeline import HandwrittenPipeline
+from tests.support.naive_table import NaiveTable
+from tests.support.reference_viewer import WindowOptions, plain
 from tests.system.conftest import two_sources
 from tests.system.gateways import gateway_section
 

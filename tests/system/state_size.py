@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Send
-from evergrid.testing.traffic import Stream, Traffic
+from tests.support.traffic import Stream, Traffic
 from tests.system.conftest import two_sources
 from tests.system.steady import Steady
 

@@ -20,7 +20,7 @@ from evergrid.testing import oracle
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import START_MS, Send
-from evergrid.testing.reference_viewer import Judge, Viewer, ViewerGroup, WindowOptions, never_blank
+from tests.support.reference_viewer import Judge, Viewer, ViewerGroup, WindowOptions, never_blank
 from tests.system.conftest import PATIENCE, two_sources
 from tests.system.gateways import gateway_section
 from tests.system.judging import Judge as Oracle

@@ -39,9 +39,9 @@ from evergrid.pipeline.java_client import JavaClient
 from evergrid.protocol.messages import Live
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
-from evergrid.testing.free_ports import free_port
-from evergrid.testing.reference_viewer import ViewerGroup
 from tests.handwritten_pipeline import HandwrittenPipeline
+from tests.support.free_ports import free_port
+from tests.support.reference_viewer import ViewerGroup
 from tests.system.conftest import PATIENCE
 from tests.system.secured import (
     ACCOUNTS,

@@ -26,12 +26,12 @@ from evergrid.model.generation import State
 from evergrid.pipeline.plan import queries_of
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
-from evergrid.testing.free_ports import free_port
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import START_MS, Send
-from evergrid.testing.reference_viewer import ViewerGroup, WindowOptions
 from tests.browser.reader import TableReader
 from tests.browser.visitor import Guest, open_browser
+from tests.support.free_ports import free_port
+from tests.support.reference_viewer import ViewerGroup, WindowOptions
 from tests.system.conftest import PATIENCE
 from tests.system.gateways import GatewayProcess
 from tests.system.judging import Judge

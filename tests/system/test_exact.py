@@ -22,11 +22,11 @@ from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.kafka import topics
 from evergrid.testing import oracle
 from evergrid.testing.evergrid_process import EvergridProcess
-from evergrid.testing.fault_proxy import HOST, FaultProxy
-from evergrid.testing.free_ports import free_port
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Send
-from evergrid.testing.traffic import Traffic
+from tests.support.fault_proxy import HOST, FaultProxy
+from tests.support.free_ports import free_port
+from tests.support.traffic import Traffic
 from tests.system.bulk import MessageFiles, RowDigests
 from tests.system.busy import (
     HOT,

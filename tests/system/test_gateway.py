@@ -17,10 +17,10 @@ from evergrid.client import LiveWindow, Patience
 from evergrid.protocol.messages import Live
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
-from evergrid.testing.free_ports import free_port
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Script, random_case
-from evergrid.testing.reference_viewer import (
+from tests.support.free_ports import free_port
+from tests.support.reference_viewer import (
     Viewer,
     ViewerGroup,
     WindowOptions,

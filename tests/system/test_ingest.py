@@ -6,10 +6,10 @@ import random
 from itertools import islice
 
 from evergrid.testing import oracle
-from evergrid.testing.cases import CASES, EVERY, TIMED
-from evergrid.testing.hostile_messages import hostile
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Send
+from tests.support.cases import CASES, EVERY, TIMED
+from tests.support.hostile_messages import hostile
 from tests.system.conftest import PATIENCE, MakeWorld
 
 SEED = 20_261_116

@@ -15,12 +15,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.testing.fault_proxy import FaultProxy
-from evergrid.testing.free_ports import free_port
 from evergrid.testing.installation import Installation
-from evergrid.testing.reference_viewer import WindowOptions
 from tests.browser.reader import NUMBER, TableReader, wait_for
 from tests.browser.visitor import AWAY, Guest, open_browser
+from tests.support.fault_proxy import FaultProxy
+from tests.support.free_ports import free_port
+from tests.support.reference_viewer import WindowOptions
 from tests.system.conftest import PATIENCE, two_sources
 from tests.system.gateways import GatewayProcess, gateway_section
 from tests.system.painted import Stage

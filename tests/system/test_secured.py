@@ -31,10 +31,10 @@ from evergrid.process.java import java_home
 from evergrid.protocol.messages import Live
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
-from evergrid.testing.free_ports import free_port
 from evergrid.testing.installation import SHORT_LIVED
-from evergrid.testing.pauses import Pauses
-from evergrid.testing.reference_viewer import Viewer, ViewerGroup
+from tests.support.free_ports import free_port
+from tests.support.pauses import Pauses
+from tests.support.reference_viewer import Viewer, ViewerGroup
 from tests.system.canary import Canary, lines
 from tests.system.conftest import PATIENCE
 from tests.system.gateways import GatewayProcess

@@ -16,9 +16,9 @@ from evergrid.model.errors import LinkError
 from evergrid.model.generation import State
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
-from evergrid.testing.free_ports import free_port
 from evergrid.testing.installation import Installation
-from evergrid.testing.reference_viewer import ViewerGroup
+from tests.support.free_ports import free_port
+from tests.support.reference_viewer import ViewerGroup
 from tests.system.conftest import PATIENCE, MakeWorld
 from tests.system.gateways import GatewayProcess
 from tests.system.judging import Judge

@@ -16,11 +16,11 @@ import pytest
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.client import Live, LiveWindow, Patience
 from evergrid.testing.changelog_tables import wait_for
-from evergrid.testing.fault_proxy import Direction, FaultProxy
-from evergrid.testing.free_ports import free_port
-from evergrid.testing.pauses import Pauses
-from evergrid.testing.reference_viewer import Viewer, ViewerGroup, WindowOptions, never_blank
 from tests.gateway.caller import TEXT, frame
+from tests.support.fault_proxy import Direction, FaultProxy
+from tests.support.free_ports import free_port
+from tests.support.pauses import Pauses
+from tests.support.reference_viewer import Viewer, ViewerGroup, WindowOptions, never_blank
 from tests.system.conftest import PATIENCE, MakeWorld
 from tests.system.crowd import Crowd
 from tests.system.gateways import GatewayProcess

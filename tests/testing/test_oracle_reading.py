@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.cases import CASES, Case
 
 from evergrid.testing import oracle
-from evergrid.testing.cases import CASES, Case
 
 LIMITS = oracle.LimitsSpec()
 

@@ -7,9 +7,9 @@ import random
 import re
 
 import pytest
+from tests.support.cases import CASES
+from tests.support.hostile_messages import hostile
 
-from evergrid.testing.cases import CASES
-from evergrid.testing.hostile_messages import hostile
 from evergrid.testing.oracle import LimitsSpec, from_config
 from evergrid.testing.oracle.strict import Broken, Document, JsonKind, Part, depth, parse
 

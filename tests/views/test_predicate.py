@@ -12,7 +12,6 @@ import pytest
 
 from evergrid.model.field_types import ColumnKind
 from evergrid.store.table_store import TableStore
-from evergrid.testing.naive_table import NaiveTable, Row, Value
 from evergrid.views.predicate import (
     MAX_CONDITIONS,
     MAX_NESTING,
@@ -23,6 +22,7 @@ from evergrid.views.predicate import (
 from evergrid.views.view import View
 from evergrid.views.view_query import Fault, Filter, Op, Query, QueryError, Scalar
 from tests.store import making
+from tests.support.naive_table import NaiveTable, Row, Value
 
 SEED = 20_261_116
 TABLE = making.made_table(version=False)

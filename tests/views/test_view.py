@@ -8,10 +8,10 @@ import pytest
 
 from evergrid.model.table import Retention, Table
 from evergrid.store.table_store import ApplyResult, TableStore
-from evergrid.testing.naive_table import NaiveTable
 from evergrid.views.view import View
 from evergrid.views.view_query import Query
 from tests.store import making
+from tests.support.naive_table import NaiveTable
 
 SEED = 20_261_116
 SEQUENCES = 300

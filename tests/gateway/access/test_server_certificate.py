@@ -16,10 +16,10 @@ import pytest
 import evergrid
 from evergrid.config.settings import Tls
 from evergrid.gateway.access import server_certificate
-from evergrid.testing.local_gateway import LocalGateway
 from tests.certificates import self_signed
 from tests.gateway.caller import calling, wait_until
 from tests.gateway.conftest import PEOPLE, person
+from tests.support.local_gateway import LocalGateway
 
 
 @pytest.fixture(autouse=True)

@@ -10,12 +10,12 @@ import pytest
 from evergrid.gateway.engine import export as exporting
 from evergrid.gateway.engine.export import Export
 from evergrid.store.table_store import ApplyResult, TableStore
-from evergrid.testing.naive_table import NaiveTable, Row, Value
 from evergrid.views import view
 from evergrid.views.view_query import Fault, OrderBy, Query, QueryError, Window
 from tests.gateway.watching import TABLE as PLAIN
 from tests.gateway.watching import Watching, row, rows, shown_rows
 from tests.store import making
+from tests.support.naive_table import NaiveTable, Row, Value
 
 SEED = 20_261_116
 SEQUENCES = 200

@@ -10,7 +10,6 @@ import pytest
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.frames import FrameKind
 from evergrid.protocol.messages import Live, WindowState
-from evergrid.testing.naive_table import Value
 from evergrid.views.view_query import OrderBy, Query, Window
 from tests.gateway.watching import (
     ALL,
@@ -23,6 +22,7 @@ from tests.gateway.watching import (
     three_rows,
 )
 from tests.store import making
+from tests.support.naive_table import Value
 
 
 def fresh(offset: int) -> dict[str, Value]:

@@ -9,7 +9,6 @@ import pytest
 from evergrid.model.table import Table
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import Live
-from evergrid.testing.naive_table import Value
 from evergrid.views.view_query import Query
 from tests.gateway.watching import (
     OTHER,
@@ -20,6 +19,7 @@ from tests.gateway.watching import (
     random_rows,
 )
 from tests.store import making
+from tests.support.naive_table import Value
 
 SEED = 20_261_116
 SEQUENCES = 400

@@ -11,10 +11,10 @@ from evergrid.gateway.engine.shared_view import PublicationTime, SharedWindow
 from evergrid.protocol import frames
 from evergrid.protocol.frames import FrameKind
 from evergrid.store.table_store import ApplyResult, TableStore
-from evergrid.testing.naive_table import Value
 from evergrid.views.view import View
 from evergrid.views.view_query import Window
 from tests.store import making
+from tests.support.naive_table import Value
 
 FRAME_BYTES = 2**20
 TABLE = making.made_table(version=False)

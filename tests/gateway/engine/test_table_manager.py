@@ -21,10 +21,10 @@ from evergrid.model.field_types import TIMESTAMP
 from evergrid.model.generation import Generation, State, TableTopic, Times
 from evergrid.model.table import Column, Retention, Role, Table
 from evergrid.protocol.messages import Live
-from evergrid.testing.naive_table import Value
 from evergrid.views.view_query import Query, Window
 from tests.gateway.watching import Viewer, Watching
 from tests.store import making
+from tests.support.naive_table import Value
 
 TABLE = making.made_table(version=False)
 MEGABYTE = 1 << 20

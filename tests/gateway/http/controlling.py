@@ -11,9 +11,9 @@ from evergrid.changelog.control_topic import ControlTopic
 from evergrid.changelog.manifest import Choices
 from evergrid.config.settings import Settings
 from evergrid.protocol.error_codes import Code
-from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.caller import Answer, calling
 from tests.gateway.http.test_pipeline_status import MANIFEST
+from tests.support.local_gateway import LocalGateway
 
 PATH = "/api/control"
 JSON = "application/json"

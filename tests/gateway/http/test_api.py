@@ -14,9 +14,9 @@ import pytest
 
 from evergrid.changelog.manifest import Gap
 from evergrid.protocol.messages import Live
-from evergrid.testing.local_gateway import LIMITS, LocalGateway
 from tests.gateway.caller import Answer, Caller, calling, wait_until
 from tests.gateway.conftest import PEOPLE, person
+from tests.support.local_gateway import LIMITS, LocalGateway
 
 OTHER_PAGE = "https://boards.example"
 

@@ -12,7 +12,6 @@ import pytest
 from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.gateway.access.access_key import PREFIX
 from evergrid.protocol.error_codes import Code
-from evergrid.testing.local_gateway import LocalGateway, RecordedMessage
 from tests.gateway.caller import Answer, Caller, calling, wait_until
 from tests.gateway.http.controlling import (
     BURST,
@@ -25,6 +24,7 @@ from tests.gateway.http.controlling import (
     refused,
     served,
 )
+from tests.support.local_gateway import LocalGateway, RecordedMessage
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from evergrid.kafka import clients, topics
 from evergrid.model.source import TopicEnd
 from evergrid.protocol.error_codes import Code
 from evergrid.testing.changelog_tables import wait_for
-from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.caller import Answer, calling
 from tests.gateway.http.controlling import (
     BURST,
@@ -33,6 +32,7 @@ from tests.gateway.http.controlling import (
     refused,
     served,
 )
+from tests.support.local_gateway import LocalGateway
 
 LIMIT = 60.0
 INNER, LEFT = b'{"joinType": "inner"}', b'{"joinType":"left"}'

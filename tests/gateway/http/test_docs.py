@@ -13,8 +13,8 @@ from evergrid.gateway.engine.hub_types import HubCounts
 from evergrid.gateway.engine.table_engine import EngineLoad
 from evergrid.gateway.http.metrics import LoopDelays, MetricsSnapshot, metrics
 from evergrid.protocol.error_codes import Code
-from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.conftest import person
+from tests.support.local_gateway import LocalGateway
 
 DOCS = Path(__file__).parents[3] / "docs"
 PROTOCOL = (DOCS / "protocol.md").read_text()

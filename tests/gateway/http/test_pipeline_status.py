@@ -14,8 +14,8 @@ from evergrid.changelog.manifest import Choices, Manifest, TablesBehind
 from evergrid.config import load
 from evergrid.gateway.http.pipeline_status import HIDDEN_DELAY, HIDDEN_ERROR
 from evergrid.model.generation import Generation, Progress, State, TableTopic, Times
-from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.caller import calling
+from tests.support.local_gateway import LocalGateway
 
 SETTINGS = load(None, {})
 TABLES = (*SETTINGS.raw_tables(), *SETTINGS.joined_tables())

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.caller import Answer, calling
+from tests.support.local_gateway import LocalGateway
 
 OTHER_PAGE = "https://boards.example"
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"

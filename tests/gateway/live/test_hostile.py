@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from evergrid.protocol.error_codes import Code
-from evergrid.testing.local_gateway import LocalGateway
 from tests.gateway.caller import BINARY, CLOSE, PING, PONG, TEXT, calling, frame, label, works
 from tests.gateway.conftest import PEOPLE, person
+from tests.support.local_gateway import LocalGateway
 
 CONTINUATION = 0
 

@@ -17,10 +17,10 @@ from evergrid.model.errors import ConfigError
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.frames import FrameKind
 from evergrid.protocol.messages import Live
-from evergrid.testing.local_gateway import LIMITS, LocalGateway
 from tests.certificates import self_signed
 from tests.gateway.caller import BINARY, LIMIT, Caller, calling, frame, ids, wait_until, works
 from tests.gateway.conftest import PEOPLE, person
+from tests.support.local_gateway import LIMITS, LocalGateway
 
 
 def test_a_window_is_shown_and_then_only_what_changes(gateway: LocalGateway) -> None:

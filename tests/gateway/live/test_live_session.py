@@ -38,9 +38,9 @@ from evergrid.protocol.messages import (
     Welcome,
     WindowState,
 )
-from evergrid.testing.local_gateway import LIMITS
 from evergrid.views.predicate import MAX_NESTING
 from evergrid.views.view_query import Window
+from tests.support.local_gateway import LIMITS
 
 Kind = TypeVar("Kind")
 

@@ -22,9 +22,11 @@ import msgspec
 from evergrid.model.control_request import Verdict
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live
-from evergrid.testing.fault_proxy import Direction, FaultProxy
-from evergrid.testing.local_gateway import LIMITS, LocalGateway
-from evergrid.testing.local_pipeline import LocalPipeline
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))  # `tests` is never installed
+from tests.support.fault_proxy import Direction, FaultProxy
+from tests.support.local_gateway import LIMITS, LocalGateway
+from tests.support.local_pipeline import LocalPipeline
 
 # Arguments that are converted from JSON, by their position.
 CONVERTED = {

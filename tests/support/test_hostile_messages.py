@@ -7,8 +7,8 @@ from collections import Counter
 from itertools import islice
 
 from evergrid.testing import oracle
-from evergrid.testing.cases import EVERY
-from evergrid.testing.hostile_messages import hostile
+from tests.support.cases import EVERY
+from tests.support.hostile_messages import hostile
 
 SOURCE = oracle.from_config({"sources": {"s": EVERY}}).sources["s"]
 LIMITS = oracle.LimitsSpec(message_bytes=4096, nesting=16)

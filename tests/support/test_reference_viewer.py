@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.client.people import person
 
 from evergrid.client import Live, LiveWindow
 from evergrid.client.live_window import WindowRows, live_window
 from evergrid.config import load
 from evergrid.protocol.frames import FrameKind, Header
 from evergrid.protocol.messages import WindowState
-from evergrid.testing.local_gateway import LocalGateway
-from evergrid.testing.reference_viewer import ViewerGroup, never_blank, never_fewer, plain
+from tests.client.people import person
+from tests.support.local_gateway import LocalGateway
+from tests.support.reference_viewer import ViewerGroup, never_blank, never_fewer, plain
 
 LIMIT = 60.0
 TABLE = "users_ui"

@@ -12,7 +12,7 @@ import pytest
 from evergrid.testing import oracle
 from evergrid.testing.oracle import JoinType
 from evergrid.testing.random_cases import Send, delivered
-from evergrid.testing.traffic import Stream, Traffic
+from tests.support.traffic import Stream, Traffic
 
 FIELDS = {"userId": "text", "orderId": "text", "at": "timestamp(us)", "flag": "boolean"}
 SPEC = oracle.from_config(

@@ -30,8 +30,8 @@ from evergrid.gateway.server import RunningGateway, serve
 from evergrid.kafka.message_sender import SentPosition
 from evergrid.model.table import Table
 from evergrid.protocol.messages import Live, WindowState
-from evergrid.testing.free_ports import free_port
-from evergrid.testing.local_engine import LocalEngine, NewRows
+from tests.support.free_ports import free_port
+from tests.support.local_engine import LocalEngine, NewRows
 
 Answer = TypeVar("Answer")
 

@@ -21,7 +21,7 @@ from evergrid.config.settings import Settings, requested_settings
 from evergrid.model.control_request import Verdict, topic_words, type_words
 from evergrid.model.generation import Generation, Progress, State, TableTopic, Times
 from evergrid.orchestrator.registry import status_row
-from evergrid.testing.local_gateway import LocalGateway
+from tests.support.local_gateway import LocalGateway
 
 OFFERED = ("accounts", "accounts_v2", "users", "users_v2")
 

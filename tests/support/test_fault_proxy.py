@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from evergrid.testing.fault_proxy import Direction, FaultProxy
+from tests.support.fault_proxy import Direction, FaultProxy
 
 LIMIT = 60.0
 
