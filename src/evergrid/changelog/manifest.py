@@ -61,10 +61,10 @@ class HeartbeatRecord(msgspec.Struct, frozen=True):
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """Rows that may be missing in a joined table, and why.
+    """Rows that may be missing in a table, and why.
 
     reason     a `GapReason` value; a newer pipeline may have others
-    messages   how many messages the join left out so far
+    messages   how many messages the join left out so far, or rows or changes a gateway lacks
     keys       affected join keys, as text: the newest, at most `MAX_GAP_KEYS`
     since      when the first was left out, in microseconds since the epoch
     """

@@ -1,4 +1,4 @@
-"""Why a joined table may lack rows."""
+"""Why a table may lack rows."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import enum
 
 
 class GapReason(enum.Enum):
-    """Why a join left messages out; the manifest has these values."""
+    """Why a join left messages out, which the manifest says, or why a gateway lacks changes."""
 
     HISTORY = "history"
     PAIRS = "pairs"
     MEMORY = "memory"
     STATE = "state"
+    TABLE_MEMORY = "table_memory"
+    UNREADABLE = "unreadable"
+
+    @property
+    def is_of_gateway(self) -> bool:
+        """Whether a gateway found it in its own table; all others are of a join."""
+        return self in _OF_GATEWAY
 
     @property
     def label(self) -> str:
@@ -23,11 +30,15 @@ class GapReason(enum.Enum):
         return _SENTENCES[self].format(join=join)
 
 
+_OF_GATEWAY = (GapReason.TABLE_MEMORY, GapReason.UNREADABLE)
+
 _LABELS = {
     GapReason.HISTORY: "history limit",
     GapReason.PAIRS: "pair limit",
     GapReason.MEMORY: "memory limit",
     GapReason.STATE: "lost state",
+    GapReason.TABLE_MEMORY: "memory limit of the table",
+    GapReason.UNREADABLE: "unreadable changelog records",
 }
 
 _SENTENCES = {
@@ -35,4 +46,7 @@ _SENTENCES = {
     GapReason.PAIRS: "A message has more pairs than joins.{join}.pairs allows.",
     GapReason.MEMORY: "A key is over its memory limit.",
     GapReason.STATE: "The state of the join was lost.",
+    GapReason.TABLE_MEMORY: "The table needs more memory than gateway.table_bytes allows: its "
+    "oldest rows were dropped.",
+    GapReason.UNREADABLE: "Records of the changelog are not rows of this table: they were skipped.",
 }

@@ -49,6 +49,8 @@ class TableStore:
         self._peak = 0  # bytes beyond the cap when the rows were last found to be too many
         self._most_rows = 0  # and how many there may be since
         self.newest = 0
+        self.over_memory = 0  # rows dropped for lack of memory that retention would still keep
+        self._newest_over_memory = 0  # the time of the newest of them
 
     def __len__(self) -> int:
         return len(self._index)
@@ -126,13 +128,18 @@ class TableStore:
         """Delete the oldest rows: those beyond the table's limits of rows, age and memory."""
         retention = self.table.retention
         spare = len(self) - retention.rows if retention.rows is not None else 0
+        spare = max(0, spare)
         surplus = max(spare, self._beyond_memory())
         age_limit = np.iinfo(np.int64).min
         if retention.age_seconds is not None:
             age_limit = now - retention.age_seconds * _MICROSECONDS
         gone = [_NO_SLOTS]
         if surplus > 0:
-            gone.append(self._drop(self._oldest_first().between(0, surplus)).removed)
+            oldest = self._oldest_first().between(0, surplus)
+            self._count_over_memory(oldest[spare:], age_limit)
+            gone.append(self._drop(oldest).removed)
+        if self._newest_over_memory < age_limit:
+            self.over_memory = 0  # retention would have dropped all of them by now
         while self._oldest < age_limit and len(self):
             old = self._oldest_first().between(0, _LOOK)
             times, _ = self.rows(old).numbers(self._time)
@@ -141,6 +148,13 @@ class TableStore:
             if expired < len(old):
                 self._oldest = int(times[expired])
         return ApplyResult(_NO_SLOTS, np.concatenate(gone))
+
+    def _count_over_memory(self, slots: Slots, age_limit: int) -> None:
+        times, _ = self.rows(slots).numbers(self._time)
+        kept = times[times >= age_limit]
+        if kept.size:
+            self.over_memory += int(kept.size)
+            self._newest_over_memory = max(self._newest_over_memory, int(kept.max()))
 
     def _beyond_memory(self) -> int:
         """How many rows to delete so that memory stays below its limit.

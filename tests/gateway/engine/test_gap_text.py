@@ -64,3 +64,16 @@ def test_every_reason_has_its_words() -> None:
         assert reason.label
         assert reason.sentence("final").endswith(".")
         assert "{" not in reason.sentence()
+
+
+def test_what_the_gateway_lacks_has_a_sentence_of_its_own() -> None:
+    gaps = (gap("u1"), gap(reason="table_memory", messages=7646), gap(reason="unreadable"))
+    assert gap_warning(gaps) == (
+        "Rows may be missing or show an older match for 1 key (u1): history limit. Rows are "
+        "missing: memory limit of the table (more than 7,600); unreadable changelog records (7)."
+    )
+    line = gap_log_line("users_ui", "<name>", gap(reason="table_memory", messages=7646))
+    assert line == (
+        "Table users_ui: rows are missing: memory limit of the table. The table needs more memory "
+        "than gateway.table_bytes allows: its oldest rows were dropped. So far: 7,646."
+    )

@@ -503,3 +503,47 @@ def test_what_is_said_about_a_table_is_so(keeping: Keeping) -> None:
     assert info.bytes == store.nbytes
     keeping.hub.publish(PublicationTime(0, keeping.hub.tick, 1e9, 0))
     assert keeping.manager.message == "All tables are loaded."
+
+
+def test_rows_dropped_for_lack_of_memory_are_told_and_counted() -> None:
+    keeping = Keeping(table_bytes=MEGABYTE)
+    first = followed(1)
+    keeping.tables, keeping.current = [first], 1
+    keeping.turn()
+    for start in range(0, 12_000, 1000):
+        keeping.apply(first, *(row(offset) for offset in range(start, start + 1000)))
+    keeping.reached[first.key] = LoadProgress(12_000, 12_000)
+    keeping.turn()
+    info = keeping.info()
+    (gap,) = info.gaps
+    assert (gap.reason, gap.messages) == ("table_memory", 12_000 - info.rows)
+    assert 0 < info.rows < 12_000
+    assert info.state is Live.LIVE
+    assert "memory limit of the table" in info.message
+    assert keeping.viewer.told is not None
+    assert keeping.viewer.told.message == info.message
+    keeping.turn()
+    assert len([line for line in keeping.manager.log_lines if "table_bytes" in line]) == 1
+    assert keeping.info().gaps == (gap,), "it is the same as before, with its time"
+
+
+def test_retention_that_was_configured_is_no_gap() -> None:
+    limited = msgspec.structs.replace(TABLE, retention=Retention(rows=10, age_seconds=3600))
+    keeping = Keeping()
+    first = followed(1, limited)
+    keeping.tables, keeping.current = [first], 1
+    keeping.turn()
+    keeping.apply(first, *(row(offset) for offset in range(50)), row(99, ts=1))
+    keeping.reached[first.key] = LoadProgress(51, 51)
+    keeping.turn()
+    info = keeping.info()
+    assert (info.rows, info.gaps, info.message) == (10, (), "")
+
+
+def test_unreadable_records_are_told_and_counted(keeping: Keeping) -> None:
+    (first,) = keeping.tables
+    keeping.manager.apply(first.key, [], 3)
+    keeping.turn()
+    info = keeping.info()
+    assert [(gap.reason, gap.messages) for gap in info.gaps] == [("unreadable", 3)]
+    assert info.message == "Rows are missing: unreadable changelog records (3)."

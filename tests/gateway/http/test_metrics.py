@@ -32,7 +32,11 @@ def situation() -> MetricsSnapshot:
         views=1,
         done=0,
         total=0,
-        gaps=(Gap("history", 12, ("u1",), 1), Gap("state", 1, (), 2)),
+        gaps=(
+            Gap("history", 12, ("u1",), 1),
+            Gap("state", 1, (), 2),
+            Gap("table_memory", 9, (), 3),
+        ),
     )
     counts = TrafficCounters()
     counts.ended[Code.TOO_SLOW] = 3
@@ -63,6 +67,7 @@ def test_what_one_looks_for_is_there() -> None:
         'evergrid_table_state{table="people",state="live"} 1',
         'evergrid_join_gaps_messages{table="people",reason="history"} 12',
         'evergrid_join_gaps_messages{table="people",reason="state"} 1',
+        'evergrid_table_gaps_total{table="people",reason="table_memory"} 9',
         'evergrid_table_state{table="people",state="stale"} 0',
         "evergrid_view_cpu_seconds_total 0.5",
         "evergrid_subscribers 3",

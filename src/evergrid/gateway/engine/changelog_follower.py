@@ -26,7 +26,8 @@ NO_UPDATE = FeedUpdate(arrivals=(), followed=(), reached={}, manifest=Manifest()
 
 
 class ChangelogFollower:
-    """Calls `apply` with each changelog's changes in order, `update` when the feed's state changes.
+    """Calls `apply` with each changelog's changes in order and the number of unreadable records,
+    `update` when the feed's state changes.
 
     `update` announces a changelog before its first changes; it gets no arrivals.
     """
@@ -34,7 +35,7 @@ class ChangelogFollower:
     def __init__(
         self,
         feed: Feed,
-        apply: Callable[[Key, Sequence[Segment]], None],
+        apply: Callable[[Key, Sequence[Segment], int], None],
         update: Callable[[FeedUpdate], None],
         log: Callable[[str], None],
     ) -> None:
@@ -45,6 +46,7 @@ class ChangelogFollower:
         self._readers: dict[Key, RowReader] = {}
         self._last = NO_UPDATE
         self._logged_down = ""
+        self._logged_bad: set[Key] = set()
 
     def run(self, stopping: threading.Event) -> None:
         try:
@@ -64,6 +66,7 @@ class ChangelogFollower:
                 one.key: self._readers.get(one.key) or RowReader(one.target.table)
                 for one in now.followed
             }
+            self._logged_bad &= self._readers.keys()
             # Without `reached`: the changes that it counts are passed on below.
             self._update(msgspec.structs.replace(now, reached={}))
         for arrivals in news.arrivals:
@@ -80,12 +83,15 @@ class ChangelogFollower:
         if reader is None:
             return  # no longer followed
         made, bad = segments(arrivals.records, reader)
-        for record in bad:
+        if bad and arrivals.key not in self._logged_bad:
+            self._logged_bad.add(arrivals.key)
+            record = bad[0]
             self._log(
                 f"Bad record in {record.topic}, partition {record.partition}, offset "
-                f"{record.offset}: not a row of this table. It is skipped."
+                f"{record.offset}: not a row of this table. It is skipped; further ones are "
+                "counted, not logged."
             )
-        self._apply(arrivals.key, made)
+        self._apply(arrivals.key, made, len(bad))
 
 
 def segments(records: Sequence[Record], reader: RowReader) -> tuple[list[Segment], list[Record]]:
@@ -98,6 +104,7 @@ def segments(records: Sequence[Record], reader: RowReader) -> tuple[list[Segment
             made.append(
                 [record.key.decode(errors="replace") for record in run if record.key is not None]
             )
+            bad += [record for record in run if record.key is None]
             continue
         rows, wrong = reader.read([record.value for record in run if record.value is not None])
         made.append(rows)

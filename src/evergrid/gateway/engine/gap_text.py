@@ -1,4 +1,4 @@
-"""The texts about gaps in a joined table: a warning for viewers, a line for the log."""
+"""The texts about gaps in a table: a warning for viewers, a line for the log."""
 
 from __future__ import annotations
 
@@ -13,16 +13,25 @@ _KEY_LENGTH = 40
 
 def gap_warning(gaps: Sequence[Gap]) -> str:
     """One sentence for viewers of the table; empty when nothing is missing."""
-    if not gaps:
-        return ""
-    parts = ";".join(f"{_affected(gap)}: {_label(gap)}" for gap in gaps)
-    return f"Rows may be missing or show an older match{parts}."
+    sentences = []
+    if of_join := [gap for gap in gaps if not _is_of_gateway(gap)]:
+        parts = ";".join(f"{_affected(gap)}: {_label(gap)}" for gap in of_join)
+        sentences.append(f"Rows may be missing or show an older match{parts}.")
+    if of_gateway := [gap for gap in gaps if _is_of_gateway(gap)]:
+        parts = "; ".join(f"{_label(gap)} ({_at_least(gap.messages)})" for gap in of_gateway)
+        sentences.append(f"Rows are missing: {parts}.")
+    return " ".join(sentences)
 
 
 def gap_log_line(table: str, join: str, gap: Gap) -> str:
     """One line for the log, without join keys: those are data."""
-    line = f"Table {table}: rows may be missing or show an older match: {_label(gap)}."
     reason = _reason(gap)
+    if reason and reason.is_of_gateway:
+        return (
+            f"Table {table}: rows are missing: {reason.label}. {reason.sentence()} "
+            f"So far: {gap.messages:,}."
+        )
+    line = f"Table {table}: rows may be missing or show an older match: {_label(gap)}."
     why = f" {reason.sentence(join)}" if reason else ""
     return f"{line}{why} Messages left out of the join so far: {gap.messages:,}."
 
@@ -36,6 +45,18 @@ def _affected(gap: Gap) -> str:
     more = ", …" if count > _KEYS_SHOWN else ""
     some = f"{count} or more keys" if count >= MAX_GAP_KEYS else f"{count} keys"
     return f" for {'1 key' if count == 1 else some} ({shown}{more})"
+
+
+def _at_least(count: int) -> str:
+    """Rounded down to two digits, so that viewers get few new sentences while it grows."""
+    step = 10 ** max(0, len(str(count)) - 2)
+    rounded = count // step * step
+    return f"{count:,}" if rounded == count else f"more than {rounded:,}"
+
+
+def _is_of_gateway(gap: Gap) -> bool:
+    reason = _reason(gap)
+    return reason is not None and reason.is_of_gateway
 
 
 def _clipped(key: str) -> str:

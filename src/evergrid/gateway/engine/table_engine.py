@@ -23,8 +23,7 @@ class TableInfo(msgspec.Struct, frozen=True):
     """A table as lists and metrics show it. Times in microseconds since the epoch; 0: never.
 
     `newest` is the highest `ts` in it; `lag_seconds` is the age of its newest message when the
-    last change arrived; `done` of `total` changes are loaded; `gaps` is what a joined table may
-    lack.
+    last change arrived; `done` of `total` changes are loaded; `gaps` is what it may lack.
     """
 
     name: Annotated[str, msgspec.Meta(pattern=f"^{NAME.pattern}$")]

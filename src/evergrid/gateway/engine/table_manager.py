@@ -26,6 +26,7 @@ from evergrid.gateway.engine.table_engine import (
     until_back,
 )
 from evergrid.gateway.engine.window_states import no_such_table
+from evergrid.model.gap import GapReason
 from evergrid.model.generation import State
 from evergrid.protocol.messages import Live, WindowState
 from evergrid.store.table_store import TableStore
@@ -70,6 +71,23 @@ class _LoadedTable(msgspec.Struct):
     changes: int = 0
     newest_message: int = 0
     lag_seconds: float = 0.0
+    unreadable: int = 0
+    lacks_since: dict[GapReason, int] = {}
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """What this gateway's table lacks."""
+        counts = {
+            GapReason.TABLE_MEMORY: self.store.over_memory,
+            GapReason.UNREADABLE: self.unreadable,
+        }
+        now = time.time_ns() // 1000
+        self.lacks_since = {
+            reason: self.lacks_since.get(reason, now) for reason, count in counts.items() if count
+        }
+        return tuple(
+            Gap(reason.value, counts[reason], (), since)
+            for reason, since in self.lacks_since.items()
+        )
 
     def note_times(self, batch: pa.RecordBatch) -> None:
         """Note the newest message: a joined row is as new as the newest of its messages."""
@@ -141,11 +159,12 @@ class TableManager:
             self._hub.set_state(name, self._state(name))
         self._log_gaps()
 
-    def apply(self, key: Key, segments: Sequence[Segment]) -> None:
-        """Apply changes of one changelog to its table."""
+    def apply(self, key: Key, segments: Sequence[Segment], unreadable: int = 0) -> None:
+        """Apply changes of one changelog to its table, which lacks the unreadable ones."""
         loaded = self._loaded.get(key)
         if loaded is None:
             return
+        loaded.unreadable += unreadable
         for segment in segments:
             self._hub.tick += 1
             if isinstance(segment, pa.RecordBatch):
@@ -252,20 +271,24 @@ class TableManager:
         return self._outdated(name) or WindowState(Live.LIVE, "")
 
     def _gaps(self, name: str) -> tuple[Gap, ...]:
-        """The gaps of the changelog that is shown under this name."""
+        """What the table that is shown under this name lacks: messages that the join left out,
+        and changes that this gateway does not have."""
         shown = self._shown.get(name)
-        gaps = self._feed.manifest.gaps.topics
-        return gaps.get(shown.key.topic, ()) if shown else ()
+        if shown is None:
+            return ()
+        of_join = self._feed.manifest.gaps.topics.get(shown.key.topic, ())
+        return of_join + self._loaded[shown.key].gaps()
 
     def _log_gaps(self) -> None:
         """Log each reason once per changelog, not once per message."""
-        manifest = self._feed.manifest
-        self._logged_gaps = {one for one in self._logged_gaps if one[0] in manifest.gaps.topics}
-        for name, shown in self._shown.items():
-            for gap in self._gaps(name):
-                if (one := (shown.key.topic, gap.reason)) not in self._logged_gaps:
-                    self._logged_gaps.add(one)
-                    self.log_lines.append(gap_log_line(name, self._join_of(name), gap))
+        gaps = {
+            (shown.key.topic, gap.reason): (name, gap)
+            for name, shown in self._shown.items()
+            for gap in self._gaps(name)
+        }
+        for name, gap in (gaps[one] for one in gaps.keys() - self._logged_gaps):
+            self.log_lines.append(gap_log_line(name, self._join_of(name), gap))
+        self._logged_gaps = set(gaps)
 
     def _join_of(self, name: str) -> str:
         generation = self._feed.manifest.generations.get(self._shown[name].generation)

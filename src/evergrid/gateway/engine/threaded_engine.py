@@ -255,12 +255,12 @@ class ThreadedEngine:
 
     # The feed's thread
 
-    def _enqueue_changes(self, key: Key, segments: Sequence[Segment]) -> None:
+    def _enqueue_changes(self, key: Key, segments: Sequence[Segment], unreadable: int) -> None:
         """Queue a batch for the engine; wait while it is too far behind."""
 
         def work() -> None:
             began = time.thread_time()
-            self._manager.apply(key, segments)
+            self._manager.apply(key, segments, unreadable)
             self._view_seconds += time.thread_time() - began
             self._queue_slots.release()
 

@@ -11,6 +11,7 @@ import msgspec
 
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import EngineLoad, TableInfo
+from evergrid.model.gap import GapReason
 from evergrid.protocol.messages import Live
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
@@ -100,12 +101,7 @@ def _lines(now: MetricsSnapshot) -> Iterator[str]:
     for name, (sentence, value) in _OF_TABLES.items():
         of_each = [(_labels(table=table.name), value(table)) for table in now.tables]
         yield from _metric(name, sentence, of_each)
-    gaps = [
-        (_labels(table=table.name, reason=gap.reason), gap.messages)
-        for table in now.tables
-        for gap in table.gaps
-    ]
-    yield from _metric("join_gaps_messages", "Messages left out of the join, by reason.", gaps)
+    yield from _gaps(now.tables)
     states = [
         (_labels(table=table.name, state=state.value), int(table.state is state))
         for table in now.tables
@@ -118,6 +114,21 @@ def _lines(now: MetricsSnapshot) -> Iterator[str]:
         samples = [(_labels(**{label: of}), count) for of, count in counts.items()]
         yield from _metric(name, sentence, samples)
     yield from _histogram(now.delays)
+
+
+def _gaps(tables: Sequence[TableInfo]) -> Iterator[str]:
+    gaps = [(table.name, gap) for table in tables for gap in table.gaps]
+    of_gateway = {reason.value for reason in GapReason if reason.is_of_gateway}
+    for name, sentence, is_shown in (
+        ("join_gaps_messages", "Messages left out of the join, by reason.", False),
+        ("table_gaps_total", "Rows or changes that this gateway lacks, by reason.", True),
+    ):
+        samples = [
+            (_labels(table=table, reason=gap.reason), gap.messages)
+            for table, gap in gaps
+            if (gap.reason in of_gateway) is is_shown
+        ]
+        yield from _metric(name, sentence, samples)
 
 
 def _numbers(now: MetricsSnapshot) -> Mapping[str, tuple[str, Number]]:

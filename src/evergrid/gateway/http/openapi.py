@@ -60,9 +60,9 @@ _OMIT_DEFAULTS = ("Filter", "Type")  # the gateway writes all fields of the othe
 _SCHEMAS = "#/components/schemas/"
 _GAP_FIELDS = {
     "reason": " ".join(f"{reason.value}: {reason.sentence()}" for reason in GapReason),
-    "messages": "Messages left out of the join so far.",
+    "messages": "Messages left out of the join so far; rows or changes, if the gateway lacks them.",
     "keys": "The join keys that are affected, the newest only.",
-    "since": "When the first message was left out, in microseconds since the epoch.",
+    "since": "When the first was left out, in microseconds since the epoch.",
 }
 # The fields of a control message are named after the configured sources and joins.
 _CONTROL_MESSAGE: Json = {
