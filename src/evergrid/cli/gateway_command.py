@@ -14,6 +14,7 @@ from evergrid.config.settings import Settings
 from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.gateway.engine.threaded_engine import ThreadedEngine
 from evergrid.gateway.server import serve
+from evergrid.process.open_files import raise_open_files
 
 _POLL_SECONDS = 0.2
 _PROGRESS_SECONDS = 5.0
@@ -26,6 +27,7 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
 
 async def _serve(settings: Settings) -> None:
     gateway = settings.gateway
+    raise_open_files(gateway.limits.connections + gateway.limits.strangers, say)
     keys = KeyRegistry(gateway.keys, say)
     engine = ThreadedEngine(settings, say)
     stopped = asyncio.Event()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from aiohttp import web
 
@@ -10,8 +10,10 @@ from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.config.settings import Gateway
 from evergrid.gateway.access.access_key import KeyFinder
 from evergrid.gateway.access.auth_middleware import REST, AuthMiddleware, Handler, Log
+from evergrid.gateway.access.connection_limiter import ConnectionLimiter
 from evergrid.gateway.access.limits import SlotCounter
 from evergrid.gateway.access.origin_policy import OriginPolicy
+from evergrid.gateway.access.refusals import Refusals
 from evergrid.gateway.access.sending_bytes import SendingBytes
 from evergrid.gateway.access.traffic_counters import TrafficCounters
 from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
@@ -44,11 +46,14 @@ class GatewayApp:
     ) -> None:
         self._engine = engine
         self._counters = TrafficCounters()
+        self.refusals = Refusals(self._counters, log)
         self.delays = LoopDelays()
         self._exports = SlotCounter(gateway.limits.exports)
         self._auth = AuthMiddleware(OriginPolicy(gateway, port), keys, self._counters, log)
         sending = SendingBytes(gateway.limits)
-        self.live = LiveEndpoint(gateway.limits, engine, keys, self._counters, sending)
+        self.live = LiveEndpoint(
+            gateway.limits, engine, keys, self._counters, sending, self.refusals
+        )
         downloads = RowDownloads(
             engine, self._exports, gateway.limits.window_rows, self._counters, sending
         )
@@ -56,13 +61,16 @@ class GatewayApp:
         self._api = Api(engine, downloads, openapi_document(__version__), self._snapshot)
         self._control = ControlEndpoint(engine, control, self._counters, log)
 
-    def application(self, on_request: Callable[[web.Request], None]) -> web.Application:
-        """The application; `on_request` is called with each request before anything else."""
+    def application(self, limiter: ConnectionLimiter) -> web.Application:
+        """The application; `limiter` is told of each request before anything else."""
 
         @web.middleware
         async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-            on_request(request)
-            return await self._auth.handle(request, handler)
+            limiter.on_request(request)
+            try:
+                return await self._auth.handle(request, handler)
+            finally:
+                limiter.on_response(request)
 
         application = web.Application(middlewares=[middleware], client_max_size=LARGEST_BYTES)
         application.on_response_prepare.append(self._auth.add_headers)

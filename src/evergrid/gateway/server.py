@@ -99,12 +99,12 @@ async def serve(
         port = int(listener.sockets[0].getsockname()[1])
         app = GatewayApp(gateway, port, engine, keys, control, assets, log)
         runner = web.AppRunner(
-            app.application(limiter.on_request),
+            app.application(limiter),
             handle_signals=False,
             shutdown_timeout=SHUTDOWN_SECONDS,
         )
         await runner.setup()
-        limiter.server = runner.server
+        limiter.start(runner.server, app.refusals)
         engine.start(app.live.router.deliver)
         work = [app.live.check(limiter), app.delays.measure()]
         if certificate is not None:

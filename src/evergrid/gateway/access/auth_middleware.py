@@ -66,6 +66,7 @@ class AuthMiddleware:
                 return web.Response(status=204, headers={hdrs.ALLOW: _methods(request)})
             return await handler(request)
         except RequestError as error:
+            self._counters.refused[error.code.value] += 1
             return error_response(error.code, error.sentence())
         except QueryError as error:
             return error_response(Code.named(error.fault.value), error.sentence())

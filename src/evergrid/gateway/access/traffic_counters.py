@@ -22,5 +22,6 @@ class TrafficCounters:
         self.export_rows = 0
         self.export_bytes = 0
         self.ended: Counter[Code] = Counter()
+        self.refused: Counter[str] = Counter()  # by limit, or by error code
         self.requests: Counter[int] = Counter()  # by status
         self.control: Counter[str] = Counter()  # by result: SENT, or an error code

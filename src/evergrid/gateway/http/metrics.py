@@ -167,6 +167,11 @@ def _counted(counters: TrafficCounters) -> Mapping[str, tuple[str, str, Mapping[
     verdicts = "Control messages over HTTP, by result: sent, or an error code."
     return {
         "dropped_total": ("Connections ended by the gateway, by code.", "reason", ended),
+        "refused_total": (
+            "Connections and requests refused, by limit or error code.",
+            "reason",
+            counters.refused,
+        ),
         "http_requests_total": ("HTTP responses, by status.", "status", statuses),
         "control_requests_total": (verdicts, "verdict", counters.control),
     }

@@ -12,8 +12,13 @@ from aiohttp import hdrs, web
 from evergrid.config.settings import GatewayLimits
 from evergrid.gateway.access.access_key import KeyFinder
 from evergrid.gateway.access.auth_middleware import key_of
-from evergrid.gateway.access.connection_limiter import ConnectionLimiter
-from evergrid.gateway.access.limits import ConnectionCounter
+from evergrid.gateway.access.connection_limiter import (
+    ConnectionLimiter,
+    client_address,
+    to_close,
+)
+from evergrid.gateway.access.limits import ConnectionCounter, ConnectionSlot
+from evergrid.gateway.access.refusals import Refusals
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.access.sending_bytes import SendingBytes
 from evergrid.gateway.access.traffic_counters import TrafficCounters
@@ -42,10 +47,13 @@ class LiveEndpoint:
         keys: KeyFinder,
         counters: TrafficCounters,
         sending: SendingBytes,
+        refusals: Refusals,
     ) -> None:
         self._engine = engine
         self._counters = counters
         self._sending = sending
+        self._refusals = refusals
+        self._limits = limits
         self._context = SessionContext(
             instance=engine.instance,
             server=__version__,
@@ -56,6 +64,8 @@ class LiveEndpoint:
         self.router = DeliveryRouter()
         self.slots = ConnectionCounter(limits)
         self._connections: set[ClientConnection] = set()
+        # With their addresses; those that have logged in since are skipped.
+        self._logging_in: dict[ConnectionSlot, tuple[ClientConnection, str]] = {}
         self._empty = asyncio.Event()
         self._closing = False
 
@@ -64,19 +74,44 @@ class LiveEndpoint:
         socket = LiveWebSocket(self._context.limits.message_bytes)
         _check_handshake(request, socket)
         key = key_of(request)
+        address = client_address(request.transport)
+        if key is None:
+            self._make_room()
         slot = self.slots.take(key.name if key else None)
         try:
             await socket.open(request)
             self._counters.connections += 1
             session = LiveSession(self._context, slot, key, time.monotonic(), random.random())
-            await self._run(
-                ClientConnection(
-                    session, socket, self._engine, self.router, self._counters, self._sending
-                )
+            connection = ClientConnection(
+                session, socket, self._engine, self.router, self._counters, self._sending
             )
+            if key is None:
+                self._logging_in[slot] = connection, address
+            await self._run(connection)
         finally:
+            self._logging_in.pop(slot, None)
             slot.release()
         return socket
+
+    def _make_room(self) -> None:
+        """End a connection that has not logged in, if there are too many, for a new one."""
+        most = self._limits.strangers
+        if self.slots.of_key(None) < most:
+            return
+        waiting = [
+            (slot, address) for slot, (_, address) in self._logging_in.items() if slot.key is None
+        ]
+        slot = to_close(waiting)
+        if slot is None:
+            return
+        connection, address = self._logging_in.pop(slot)
+        what = f"WebSocket closed for a new one: {most} have not logged in"
+        self._refusals.add("login_limit", what, address)
+        connection.end(
+            Code.TOO_MANY_CONNECTIONS,
+            "too many connections are logging in, and this one is the oldest. Try again later.",
+        )
+        slot.release()
 
     async def _run(self, connection: ClientConnection) -> None:
         self._connections.add(connection)
@@ -96,7 +131,7 @@ class LiveEndpoint:
         """
         while True:
             await asyncio.sleep(CHECK_SECONDS)
-            limiter.close_silent(time.monotonic())
+            limiter.check(time.monotonic())
             for index, connection in enumerate(list(self._connections), start=1):
                 connection.check(time.monotonic())
                 if index % CHECKED_AT_ONCE == 0:
