@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from evergrid.gateway.access import connection_limiter
-from evergrid.testing.local_gateway import LIMITS, LocalGateway
 from tests.gateway.caller import Caller, calling, wait_until, works
 from tests.gateway.conftest import PEOPLE, person
+from tests.support.local_gateway import LIMITS, LocalGateway
 
 
 @pytest.fixture

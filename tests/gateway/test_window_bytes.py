@@ -13,9 +13,9 @@ import pytest
 from evergrid.changelog.arrow_reader import RowReader
 from evergrid.config.settings import GatewayLimits
 from evergrid.protocol.frames import FrameKind
-from evergrid.testing.local_gateway import LIMITS, LocalGateway
 from tests.gateway.caller import BINARY, TEXT, Caller, Message, calling, ids, wait_until
 from tests.gateway.conftest import PEOPLE, person
+from tests.support.local_gateway import LIMITS, LocalGateway
 
 MEGABYTE = 2**20
 WIDE = "x" * 250_000
