@@ -119,7 +119,9 @@ class _Field:
         for start in range(0, rows, _PIECE):
             numbers = np.arange(start, min(rows, start + _PIECE))
             self._store.upsert(self._made.batch(numbers), 1)
-        self.hub = Hub(HubLimits(frame_seconds=0.0, linger_seconds=0.0, max_views=1000))
+        self.hub = Hub(
+            HubLimits(frame_seconds=0.0, linger_seconds=0.0, max_views=1000, max_views_per_key=1000)
+        )
         self.hub.tick = 2
         self.hub.show_table(_TABLE, self._store, 1)
         self._now = 1.0

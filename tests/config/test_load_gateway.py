@@ -79,11 +79,13 @@ def test_it_is_closed_small_and_local_when_nothing_is_said(load_text: Load, tmp_
         strangers=100,
         login_seconds=5,
         views=500,
+        views_per_key=250,
         frame_bytes=8 * 1024**2,
         bytes_per_connection=64 * 1024**2,
         bytes_per_key=512 * 1024**2,
         total_bytes=1024**3,
         exports=4,
+        exports_per_key=2,
     )
 
 

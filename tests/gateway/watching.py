@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from evergrid.client.live_window import WindowRows, apply_frame
-from evergrid.gateway.engine.deliveries import Published, Rejected, Resumed, StateChanged
+from evergrid.gateway.engine.deliveries import Owner, Published, Rejected, Resumed, StateChanged
 from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.gateway.engine.shared_view import PublicationTime
@@ -118,7 +118,9 @@ class Watching:
     """Time stands still unless `pass_time` moves it."""
 
     def __init__(self, limits: HubLimits | None = None) -> None:
-        self.limits = limits or HubLimits(frame_seconds=0.05, linger_seconds=2.0, max_views=8)
+        self.limits = limits or HubLimits(
+            frame_seconds=0.05, linger_seconds=2.0, max_views=8, max_views_per_key=8
+        )
         self.hub = Hub(self.limits)
         self.tables: dict[str, Shown] = {}
         self.states: dict[str, list[State]] = {}
@@ -176,11 +178,18 @@ class Watching:
     # Viewers
 
     def open(
-        self, query: Query, window: Window, resume: int | None = None, *, again: bool = False
+        self,
+        query: Query,
+        window: Window,
+        resume: int | None = None,
+        *,
+        again: bool = False,
+        key: str = "",
     ) -> Viewer:
         self._subscriber_ids += 1
         viewer = self.viewers[self._subscriber_ids] = Viewer(query, window)
-        self.hub.open(self._subscriber_ids, query, window, resume, self.moment(), again=again)
+        number, owner = self._subscriber_ids, Owner(key=key)
+        self.hub.open(number, query, window, resume, self.moment(), again=again, owner=owner)
         self.collect()
         return viewer
 

@@ -45,6 +45,7 @@ class LocalEngine:
             HubLimits(
                 frame_seconds=0.0,
                 linger_seconds=0.2,
+                max_views_per_key=limits.views_per_key,
                 max_views=limits.views,
                 bytes=ByteLimits.of(limits),
             )

@@ -196,6 +196,9 @@ class GatewayLimits(DeclaredKeys, frozen=True):
         duration(1, 60, "5s"), "how long they have to log in", "5s", name="login"
     )
     views: int = setting(_MANY, "different views at a time", "500")
+    views_per_key: int = setting(
+        _MANY, "different views of one key; a view that many share counts once", "250"
+    )
     frame_bytes: int = setting(
         _FRAME, "bytes of one frame; a window with wider rows is cut to fewer of them", "8m"
     )
@@ -205,6 +208,7 @@ class GatewayLimits(DeclaredKeys, frozen=True):
     )
     total_bytes: int = setting(_BYTES, "bytes of all windows, and of all that is being sent", "1g")
     exports: int = setting(whole(1, 1000), "large downloads at a time", "4")
+    exports_per_key: int = setting(whole(1, 1000), "large downloads of one key at a time", "2")
 
 
 class Gateway(DeclaredKeys, frozen=True):

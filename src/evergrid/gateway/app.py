@@ -54,9 +54,7 @@ class GatewayApp:
         self.live = LiveEndpoint(
             gateway.limits, engine, keys, self._counters, sending, self.refusals
         )
-        downloads = RowDownloads(
-            engine, self._exports, gateway.limits.window_rows, self._counters, sending
-        )
+        downloads = RowDownloads(engine, self._exports, gateway.limits, self._counters, sending)
         self._page = WebPage(assets)
         self._api = Api(engine, downloads, openapi_document(__version__), self._snapshot)
         self._control = ControlEndpoint(engine, control, self._counters, log)

@@ -156,7 +156,9 @@ def test_who_returns_at_once_learns_of_a_total_that_changed_meanwhile() -> None:
 
 
 def test_there_are_only_so_many_views() -> None:
-    watching = Watching(HubLimits(frame_seconds=0.0, linger_seconds=1.0, max_views=2))
+    watching = Watching(
+        HubLimits(frame_seconds=0.0, linger_seconds=1.0, max_views=2, max_views_per_key=2)
+    )
     watching.place(TABLE, rows(1))
     first = watching.open(ALL, TOP)
     watching.open(Query("made", search="x"), TOP)
@@ -169,6 +171,49 @@ def test_there_are_only_so_many_views() -> None:
     watching.pass_time(1.0)
     watching.publish()
     assert watching.open(Query("made", search="y"), TOP).rejected is None
+
+
+def searching(number: int) -> Query:
+    return Query("made", search=f"text {number}")
+
+
+def test_a_key_has_only_its_share_of_the_views() -> None:
+    watching = Watching(
+        HubLimits(frame_seconds=0.0, linger_seconds=1.0, max_views=9, max_views_per_key=2)
+    )
+    watching.place(TABLE, rows(1))
+    first, second = (watching.open(searching(number), TOP, key="a") for number in range(2))
+    refused = watching.open(searching(2), TOP, key="a").rejected
+    assert refused is not None
+    assert refused.message == (
+        "too many views: this key has 2 different ones, which is its limit. "
+        "Close some, then try again."
+    )
+    assert watching.open(searching(0), Window(3, 3), key="a").rejected is None, "a shared view"
+    assert watching.open(searching(2), TOP, key="b").rejected is None, "another key"
+    watching.close(second)
+    assert watching.open(searching(3), TOP, key="a").rejected is not None, "it is kept a while"
+    watching.pass_time(1.0)
+    watching.publish()
+    assert watching.open(searching(3), TOP, key="a").rejected is None
+    assert first.rejected is None
+
+
+def test_a_view_of_one_key_is_built_before_all_views_of_another_are() -> None:
+    watching = Watching()
+    watching.place(TABLE, rows(*range(20)))
+    many = [watching.open(searching(number), TOP, key="a") for number in range(6)]
+    one = watching.open(searching(9), TOP, key="b")
+    turns = 0
+    while not one.frames:
+        assert watching.hub.build_views()
+        watching.collect()
+        watching.publish()
+        one.take()
+        turns += 1
+    for viewer in many:
+        viewer.take()
+    assert sum(not viewer.frames for viewer in many) >= 4, f"after {turns} turns"
 
 
 BAD = [

@@ -67,7 +67,9 @@ class Keeping:
     """A table manager and one subscriber of the table."""
 
     def __init__(self, table_bytes: int = 64 * MEGABYTE) -> None:
-        self.watching = Watching(HubLimits(frame_seconds=0.0, linger_seconds=1.0, max_views=5))
+        self.watching = Watching(
+            HubLimits(frame_seconds=0.0, linger_seconds=1.0, max_views=5, max_views_per_key=5)
+        )
         self.manager = TableManager(self.watching.hub, table_bytes)
         self.tables: list[Followed] = []
         self.current: int | None = None

@@ -24,7 +24,7 @@ OTHER_PAGE = "https://boards.example"
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalGateway]:
     folder = tmp_path_factory.mktemp("api")
-    limits = msgspec.structs.replace(LIMITS, window_rows=100, exports=2)
+    limits = msgspec.structs.replace(LIMITS, window_rows=100, exports=3, exports_per_key=2)
     with LocalGateway(folder, limits, origins=(OTHER_PAGE,)) as running:
         people = [person(0, name=None, age=2**63 - 1), person(1, name='=1,"x"\n')]
         running.place(PEOPLE, people + [person(offset) for offset in range(2, 20)])
@@ -245,11 +245,11 @@ def _big(gateway: LocalGateway) -> None:
     gateway.place(big, [person(offset, name="x" * 1000) for offset in range(20_000)])
 
 
-def start_download(gateway: LocalGateway) -> Caller:
+def start_download(gateway: LocalGateway, key: str = "all") -> Caller:
     """A download of which only the beginning is read."""
     caller = Caller(gateway, receive_buffer=4096)
     target = "/api/tables/big/rows?limit=all&format=csv"
-    head = f"Host: {caller.host()}\r\nAuthorization: {caller.bearer()}"
+    head = f"Host: {caller.host()}\r\nAuthorization: Bearer {gateway.secrets[key]}"
     caller.send(f"GET {target} HTTP/1.1\r\n{head}\r\n\r\n".encode())
     assert caller.socket.recv(15) == b"HTTP/1.1 200 OK"
     return caller
@@ -265,11 +265,16 @@ def test_large_downloads_are_streamed_whole(gateway: LocalGateway) -> None:
 
 @pytest.mark.usefixtures("_big")
 def test_large_downloads_are_few_at_once(gateway: LocalGateway) -> None:
+    other = gateway.new_key("other")
     downloads = [start_download(gateway), start_download(gateway)]
     try:
         refused = ask(gateway, "/api/tables/big/rows?limit=all")
         assert (refused.status, refused.code) == (503, "too_many_exports")
+        assert "this key has 2 large ones under way" in str(refused.body)
         assert refused.headers["retry-after"] == "1"
+        downloads.append(start_download(gateway, "other"))
+        whoever = ask(gateway, "/api/tables/big/rows?limit=all", Authorization=f"Bearer {other}")
+        assert "3 large ones are under way" in str(whoever.body)
         assert ask(gateway, "/api/tables/big/rows?limit=100").status == 200
     finally:
         for download in downloads:

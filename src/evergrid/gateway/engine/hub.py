@@ -23,6 +23,7 @@ from evergrid.gateway.engine.deliveries import (
 )
 from evergrid.gateway.engine.export import Export
 from evergrid.gateway.engine.hub_types import HubCounts, HubLimits, Subscription, TableEntry
+from evergrid.gateway.engine.key_shares import KeyShares
 from evergrid.gateway.engine.shared_view import PublicationTime, SharedView, SharedWindow, ViewKey
 from evergrid.gateway.engine.window_bytes import WindowBytes
 from evergrid.gateway.engine.window_states import BUILDING, cut_state, no_such_table
@@ -45,6 +46,7 @@ class Hub:
         self._views: dict[ViewKey, SharedView] = {}
         self._subscriptions: dict[SubscriberId, Subscription] = {}
         self._bytes = WindowBytes(limits.bytes)
+        self._shares = KeyShares(limits)
         self._out: list[Delivery] = []
         self._sequence = 0
         self.tick = 1
@@ -113,6 +115,9 @@ class Hub:
         """
         name = query.table
         entry = self._tables.get(name) or TableEntry(no_such_table(name))
+        if refusal := self._shares.refusal(ViewKey.of(query), owner.key, self._views):
+            self._reject(subscriber, Code.TOO_MANY_VIEWS, refusal)
+            return
         try:
             view = self._view(query, entry, again=again)
         except QueryError as error:
@@ -122,13 +127,8 @@ class Hub:
             self.problems.append(f"Table {name}: a view cannot be built ({error!r}).")
             self._reject(subscriber, Code.VIEW_FAILED, _VIEW_FAILED)
             return
-        if view is None:
-            most = self._limits.max_views
-            text = f"too many views: {most} are open, which is the limit. Try again later."
-            self._reject(subscriber, Code.TOO_MANY_VIEWS, text)
-            return
         self._tables[name] = entry
-        subscription = self._subscriptions[subscriber] = Subscription(query, window)
+        subscription = self._subscriptions[subscriber] = Subscription(query, window, owner.key)
         self._bytes.add_owner(subscriber, owner)
         subscription.waits = self._lags_behind(view)
         self._report(subscriber, BUILDING if subscription.waits else self._state_of(view))
@@ -154,14 +154,14 @@ class Hub:
 
     def build_views(self) -> bool:
         """Build one piece of a view that is incomplete; whether there was anything to build."""
-        for view in list(self._views.values()):
-            if view.is_building:
-                with self._isolated(view):
-                    if view.build():
-                        self._end_waiting(view)
-                        self._report_to_all(view)
-                return True
-        return False
+        view = self._shares.next([view for view in self._views.values() if view.is_building])
+        if view is None:
+            return False
+        with self._isolated(view):
+            if view.build():
+                self._end_waiting(view)
+                self._report_to_all(view)
+        return True
 
     def publish(self, moment: PublicationTime) -> None:
         """Publish what has changed and is due, and drop views that have been idle too long."""
@@ -227,15 +227,13 @@ class Hub:
         others = self._views_of(view.key.table)
         return store is not None and any(one.shows(store) for one in others)
 
-    def _view(self, query: Query, entry: TableEntry, *, again: bool) -> SharedView | None:
-        """The shared view of this query; None if there are too many views."""
+    def _view(self, query: Query, entry: TableEntry, *, again: bool) -> SharedView:
+        """The shared view of this query."""
         if entry.store is not None and not again:
             check_columns(query.columns, entry.store.table)
         key = ViewKey.of(query)
         view = self._views.get(key)
         if view is None:
-            if len(self._views) >= self._limits.max_views:
-                return None
             view = SharedView(key)
         if entry.store is not None and view.is_empty:
             if again:
@@ -291,6 +289,7 @@ class Hub:
             view.windows[columns, subscription.window] = window
         was_idle = not window.subscribers
         window.subscribers[subscriber] = None
+        view.add_key(subscription.key)
         window.idle_since = view.idle_since = None
         if not view.is_shown or (subscription.waits and self._lags_behind(view)):
             return  # published when the view is built
@@ -316,6 +315,7 @@ class Hub:
         view = self._views[ViewKey.of(subscription.query)]
         key = subscription.query.columns, subscription.window
         self._bytes.leave(view.unsubscribe(subscriber, key, now), subscriber)
+        view.remove_key(subscription.key)
         return view
 
     def _forget(self, subscriber: SubscriberId) -> None:

@@ -17,6 +17,7 @@ class HubLimits(msgspec.Struct, frozen=True):
     frame_seconds: float
     linger_seconds: float
     max_views: int
+    max_views_per_key: int
     bytes: ByteLimits = ByteLimits()
 
 
@@ -42,5 +43,6 @@ class Subscription(msgspec.Struct):
 
     query: Query
     window: Window
+    key: str
     state: WindowState | None = None
     waits: bool = False

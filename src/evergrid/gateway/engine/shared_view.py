@@ -215,6 +215,7 @@ class SharedView:
         self.key = key
         self.windows: dict[WindowKey, SharedWindow] = {}
         self.idle_since: float | None = None
+        self.keys: dict[str, int] = {}  # subscriptions by access key; 0: it was the last to leave
         self.dirty = False
         self.due = 0.0
         self.error: WindowState | None = None
@@ -247,6 +248,17 @@ class SharedView:
         if not any(one.subscribers for one in self.windows.values()):
             self.idle_since = now
         return window
+
+    def add_key(self, key: str) -> None:
+        """Count a subscription of this access key."""
+        self.keys = {name: count for name, count in self.keys.items() if count}
+        self.keys[key] = self.keys.get(key, 0) + 1
+
+    def remove_key(self, key: str) -> None:
+        """End one; an idle view still counts for the key that was the last to leave."""
+        self.keys[key] -= 1
+        if not self.keys[key] and len(self.keys) > 1:
+            del self.keys[key]
 
     def drop_idle_windows(self, limit: float) -> list[SharedWindow]:
         """Drop the windows that nobody has looked at since `limit`, and return them."""

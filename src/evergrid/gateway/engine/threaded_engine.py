@@ -2,8 +2,9 @@
 
 Data flows through three threads in one direction: the feed's thread reads and parses changes,
 the engine's thread applies them and updates the views, the event loop sends. The loop gives the
-engine jobs and gets results and deliveries back as callbacks. One batch of publications is under
-way at a time: what changes while the loop sends it goes into the next batch.
+engine jobs and gets results and deliveries back as callbacks. Changes and finished sends are done
+first, then clients' requests for a limited time, in turns over their keys. One batch of
+publications is under way at a time: what changes while the loop sends it goes into the next batch.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from evergrid.gateway.engine.deliveries import Deliver, Delivery, Owner, Subscri
 from evergrid.gateway.engine.export import Export
 from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.hub_types import HubLimits
+from evergrid.gateway.engine.request_queue import Job, RequestQueue
 from evergrid.gateway.engine.shared_view import PublicationTime
 from evergrid.gateway.engine.table_engine import EngineLoad, PipelineInfo, TableInfo
 from evergrid.gateway.engine.table_manager import TableManager
@@ -40,6 +42,7 @@ Answer = TypeVar("Answer")
 _IDLE_SECONDS = 0.5
 _HOUSEKEEPING_SECONDS = 1.0
 _BUSY_SECONDS = 0.02  # of jobs in a row before changes are published
+_REQUEST_SECONDS = 0.01  # of clients' requests in a row; one that is begun is finished
 _QUEUED_BATCHES = 8  # from the feed, that the engine has not applied yet
 
 
@@ -57,11 +60,14 @@ class ThreadedEngine:
                 frame_seconds=gateway.frame_interval_ms / 1000,
                 linger_seconds=gateway.linger_seconds,
                 max_views=gateway.limits.views,
+                max_views_per_key=gateway.limits.views_per_key,
                 bytes=ByteLimits.of(gateway.limits),
             )
         )
         self._manager = TableManager(self._hub, gateway.table_bytes)
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._requests = RequestQueue()
+        self._keys: dict[SubscriberId, str] = {}  # of subscribers; used on the event loop alone
         self._queue_slots = threading.Semaphore(_QUEUED_BATCHES)
         self._stopping = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -97,17 +103,21 @@ class ThreadedEngine:
     ) -> None:
         again = resume is not None
         known = resume.sequence if resume and resume.instance == self.instance else None
-        self._jobs.put(
+        self._keys[subscriber] = owner.key
+        self._request(
+            owner.key,
             lambda: self._hub.open(
                 subscriber, query, window, known, self._moment(), again=again, owner=owner
-            )
+            ),
         )
 
     def move(self, subscriber: SubscriberId, window: Window) -> None:
-        self._jobs.put(lambda: self._hub.move(subscriber, window, self._moment()))
+        key = self._keys.get(subscriber, "")
+        self._request(key, lambda: self._hub.move(subscriber, window, self._moment()))
 
     def close(self, subscriber: SubscriberId) -> None:
-        self._jobs.put(lambda: self._hub.close(subscriber, time.monotonic()))
+        key = self._keys.pop(subscriber, "")
+        self._request(key, lambda: self._hub.close(subscriber, time.monotonic()))
 
     async def tables(self) -> Sequence[TableInfo]:
         """All tables, by name."""
@@ -151,6 +161,11 @@ class ThreadedEngine:
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
 
+    def _request(self, key: str, job: Job) -> None:
+        """Queue a client's request, and wake the engine's thread."""
+        self._requests.put(key, job)
+        self._jobs.put(_nothing)
+
     async def _ask(self, job: Callable[[], Answer]) -> Answer:
         """Do the job in the engine's thread and await its result."""
         future: Future[Answer] = Future()
@@ -170,6 +185,7 @@ class ThreadedEngine:
     def _run(self) -> None:
         while not self._stopping.is_set():
             self._do_jobs()
+            self._do_requests()
             self._do_housekeeping()
             began = time.thread_time()
             building = self._hub.build_views()
@@ -180,8 +196,8 @@ class ThreadedEngine:
             for lines in (self._hub.problems, self._manager.log_lines):
                 while lines:
                     self._log(lines.pop(0))
-            if building:
-                self._jobs.put(lambda: None)  # do not wait for a job: there is more to build
+            if building or self._requests:
+                self._jobs.put(_nothing)  # do not wait for a job: there is more to do
 
     def _do_jobs(self) -> None:
         """Wait for a job, then do all that are queued, for a limited time."""
@@ -195,6 +211,14 @@ class ThreadedEngine:
                 job = self._jobs.get_nowait()
         except queue.Empty:
             pass
+
+    def _do_requests(self) -> None:
+        """Do what clients ask for, in turns over their keys, for a limited time."""
+        until = time.monotonic() + _REQUEST_SECONDS
+        while job := self._requests.take():
+            job()
+            if time.monotonic() > until:
+                break
 
     def _wait_seconds(self) -> float:
         """How long to wait for a job: until the next publication is due."""
@@ -269,3 +293,7 @@ class ThreadedEngine:
 
     def _enqueue_state(self, feed: FeedUpdate) -> None:
         self._jobs.put(lambda: self._manager.update(feed))
+
+
+def _nothing() -> None:
+    """A job that wakes the engine's thread."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 import pyarrow as pa
 from aiohttp import hdrs, web
 
+from evergrid.config.settings import GatewayLimits
 from evergrid.gateway.access.auth_middleware import key_of
 from evergrid.gateway.access.limits import SlotCounter
 from evergrid.gateway.access.request_error import RequestError
@@ -35,13 +37,15 @@ class RowDownloads:
         self,
         engine: TableEngine,
         slots: SlotCounter,
-        window_rows: int,
+        limits: GatewayLimits,
         counters: TrafficCounters,
         sending: SendingBytes,
     ) -> None:
         self._engine = engine
         self._slots = slots
-        self._window_rows = window_rows
+        self._window_rows = limits.window_rows
+        self._per_key = limits.exports_per_key
+        self._of_key: Counter[str] = Counter()
         self._counters = counters
         self._sending = sending
 
@@ -52,7 +56,7 @@ class RowDownloads:
                 "too many bytes are being sent to this key, or to all",
                 remedy="Read the other answers first, or try again later.",
             )
-        with self._place(wanted):
+        with self._place(wanted, _key_name(request)):
             while (response := await self._try(request, wanted)) is None:
                 pass
             return response
@@ -82,21 +86,27 @@ class RowDownloads:
         raise no_such_table(name)
 
     @contextlib.contextmanager
-    def _place(self, wanted: RowsRequest) -> Iterator[None]:
+    def _place(self, wanted: RowsRequest, key: str) -> Iterator[None]:
         if wanted.is_small(self._window_rows):
             yield
             return
+        if self._of_key[key] >= self._per_key:
+            raise self._too_many(f"this key has {self._per_key} large ones under way, its limit")
         if not self._slots.take():
-            raise RequestError(
-                Code.TOO_MANY_EXPORTS,
-                f"too many downloads: {self._slots.most} large ones are under way, which is the "
-                "limit",
-                remedy=f"Try again later, or ask for at most {self._window_rows} rows.",
-            )
+            raise self._too_many(f"{self._slots.most} large ones are under way, which is the limit")
+        self._of_key[key] += 1
         try:
             yield
         finally:
             self._slots.release()
+            self._of_key -= Counter((key,))  # removes a key that has none
+
+    def _too_many(self, reason: str) -> RequestError:
+        return RequestError(
+            Code.TOO_MANY_EXPORTS,
+            f"too many downloads: {reason}",
+            remedy=f"Try again later, or ask for at most {self._window_rows} rows.",
+        )
 
     async def _export(self, wanted: RowsRequest) -> AsyncGenerator[pa.RecordBatch, None]:
         try:
