@@ -33,9 +33,10 @@ SOURCES = JAR.parent / "java"
 MANIFEST = "META-INF/MANIFEST.MF"
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can say
 OPTIONS = ("-Xlint:all", "-Werror", "--release", "17", "-encoding", "UTF-8")
+AGENT = "evergrid.agent.BindAgent"
 # What the sources import. All of PySpark's jars would be too many: some name others that are
 # not there, of which the compiler warns.
-LIBRARIES = ("spark-*", "scala-library-*", "jackson-*", "kryo-*")
+LIBRARIES = ("spark-*", "scala-library-*", "jackson-*", "kryo-*", "xbean-asm9-*")
 
 
 def main() -> int:
@@ -142,7 +143,8 @@ def write_jar(classes: Mapping[str, bytes], version: str) -> bytes:
         "Manifest-Version: 1.0\r\n"
         f"Sources-SHA256: {digest[:32]}\r\n {digest[32:]}\r\n"
         f"Javac-Version: {version}\r\n"
-        f"Spark-Version: {version_of('pyspark')}\r\n\r\n"
+        f"Spark-Version: {version_of('pyspark')}\r\n"
+        f"Premain-Class: {AGENT}\r\n\r\n"
     )
     jar = io.BytesIO()
     with zipfile.ZipFile(jar, "w", zipfile.ZIP_STORED) as archive:

@@ -121,7 +121,7 @@ class Run:
         self._process: child_process.ChildProcess | None = None
         with self.log.open("wb") as output:
             try:
-                self._process = child_process.start(part.command, output, cwd=ROOT)
+                self._process = child_process.start(part.command, output, cwd=ROOT, umask=-1)
             except OSError as error:
                 output.write(f"{part.command[0]}: {error.strerror}\n".encode())
 

@@ -76,6 +76,14 @@ def read(connection: Connection, topic: str, count: int) -> list[bytes]:
     return sorted(message.value() or b"" for message in messages)
 
 
+def test_its_files_are_for_its_owner_alone(broker: EmbeddedBroker, topic: str) -> None:
+    """Also those that Java wrote, whatever the umask of the process that started it."""
+    write(broker.connection(), topic, (0, 1, b"a name and a balance"))
+    paths = [broker.directory, *broker.directory.rglob("*")]
+    assert any(path.suffix == ".log" and path.parent.name == f"{topic}-0" for path in paths)
+    assert not [path for path in paths if path.exists() and path.stat().st_mode & 0o077]
+
+
 def test_it_listens_on_loopback_alone(broker: EmbeddedBroker) -> None:
     settings = (broker.directory / "server.properties").read_text()
     listeners = next(line for line in settings.splitlines() if line.startswith("listeners="))

@@ -66,14 +66,15 @@ def test_jars_are_fetched_once_and_there_at_once_the_second_time() -> None:
     assert all(jar.is_file() for jar in first.spark + first.broker)
 
 
-def test_a_damaged_jar_is_noticed_at_the_next_start(tmp_path: Path) -> None:
-    lock = {"spark/a.jar": "?"}
-    (tmp_path / "spark").mkdir()
-    (tmp_path / "spark" / "a.jar").write_bytes(b"12345")
-    (tmp_path / "verified").write_text("spark/a.jar 5\n")
-    assert jars._is_complete(tmp_path, lock)
-    (tmp_path / "spark" / "a.jar").write_bytes(b"123")
-    assert not jars._is_complete(tmp_path, lock)
+def test_a_damaged_or_forged_jar_is_noticed_at_the_next_start(fetched: Path) -> None:
+    lock = jars.read_lock(jars.write_lock(fetched))
+    (fetched / "verified").write_text("broker/b-2.jar 1\nspark/a-1.jar 1\n")  # of an older version
+    assert jars._is_complete(fetched, lock)
+    for forged in (b"!", b""):  # of the same size, and truncated
+        (fetched / "spark" / "a-1.jar").write_bytes(forged)
+        assert not jars._is_complete(fetched, lock)
+    (fetched / "spark" / "a-1.jar").unlink()
+    assert not jars._is_complete(fetched, lock)
 
 
 def test_without_a_network_it_says_what_to_set(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,10 @@ from pyspark.sql import SparkSession
 from evergrid.config.secrets import names_secret
 from evergrid.config.settings import Connection
 from evergrid.pipeline import session
+from evergrid.pipeline.engine import engine_jar
 from evergrid.pipeline.source_frames import message_stream
+from evergrid.process.java import java_command
+from tests.listening import is_loopback, listening_addresses
 
 SECRET = "canary-of-the-plans"
 
@@ -69,3 +73,30 @@ def test_java_leaves_its_files_in_the_data_directory(spark: SparkSession) -> Non
     folder = Path(java.java.lang.System.getProperty("java.io.tmpdir"))
     assert folder == Path(str(spark.conf.get("spark.local.dir")))
     assert (folder.parent / "log" / "spark-log4j2.properties").is_file()
+
+
+def test_a_server_without_an_address_listens_on_loopback_alone(spark: SparkSession) -> None:
+    """The real-time shuffle makes such servers, with each batch."""
+    java = spark._jvm
+    process = session._process(spark)
+    assert java is not None
+    assert process is not None
+    network = java.org.apache.spark.network
+    conf = network.util.TransportConf("shuffle", network.util.MapConfigProvider.EMPTY)
+    context = network.TransportContext(conf, network.server.NoOpRpcHandler())
+    server = context.createServer()
+    try:
+        listening = listening_addresses(process.pid)
+        assert is_loopback(listening[server.getPort()])
+        assert all(map(is_loopback, listening.values())), listening
+    finally:
+        server.close()
+        context.close()
+
+
+def test_java_does_not_start_where_the_agent_finds_another_spark(tmp_path: Path) -> None:
+    """Its class path has no server to bind: it says so, and nothing runs unbound."""
+    command = [str(java_command()), f"-javaagent:{engine_jar()}=127.0.0.1", "-version"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert done.returncode != 0
+    assert "premain call failed" in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import evergrid
+from tests.listening import is_loopback, listening_addresses
 from tests.system.conftest import PATIENCE
 
 STOP = 9.0
@@ -34,6 +36,7 @@ class Demo:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=env,
+                umask=0o022,  # as most users have it
             )
 
     def said(self) -> str:
@@ -102,6 +105,8 @@ def test_a_day_with_it(demo: Callable[..., Demo], tmp_path: Path) -> None:
     running.wait_for("Starting a Kafka broker")
     running.wait_for(r"live, generation 1 .*final_ui [1-9][\d,]* rows, .*/s, lag \d+ m?s")
     running.wait_for(r"quarantine [1-9]\d* rows")
+    everything_listens_on_loopback_alone(running)
+    its_files_are_private(tmp_path)
     only_one_at_a_time(demo)
     its_tables_are_served(running, tmp_path)
     kill(running, "evergrid gateway")
@@ -151,6 +156,28 @@ def its_tables_are_served(running: Demo, folder: Path) -> None:
     assert tail.returncode == 0, tail.stderr
     assert "final_ui · generation 1" in tail.stdout
     assert "final: left" in what_runs(folder)
+
+
+def everything_listens_on_loopback_alone(running: Demo) -> None:
+    """Broker, gateway and Spark, whose join has its real-time shuffle open now."""
+    children = running.children()
+    found = {pid: listening_addresses(pid) for pid in children}
+    shuffle = [found[pid] for pid, command in children.items() if "SparkSubmit" in command]
+    assert len(shuffle) == 1
+    assert len(shuffle[0]) >= 4, "Spark's own servers, and one for each task that shuffles"
+    for pid, addresses in found.items():
+        assert all(map(is_loopback, addresses.values())), (children[pid], addresses)
+
+
+def its_files_are_private(folder: Path) -> None:
+    """Also those that Java wrote: they hold names and balances."""
+    looked_at = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+            if not path.name.startswith("screen-"):  # the test's own
+                assert not stat.S_IMODE(path.lstat().st_mode) & 0o077, path
+                looked_at += 1
+    assert looked_at > 100
 
 
 def what_runs(folder: Path) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from evergrid.model.errors import ConfigError
+from evergrid.process.private_directory import make_private
 
 LOG_SETTINGS_FILE = "log4j2.properties"
 LEAST_FREE_BYTES = 512 * 1024 * 1024
@@ -34,9 +35,10 @@ rootLogger.appenderRef.file.ref = file
 """
 
 
-def make(directory: Path) -> None:
+def make(directory: Path, report: Callable[[str], None]) -> None:
     """Create the directory and the settings of its log; an existing one is fine."""
-    (directory / "log").mkdir(parents=True, exist_ok=True)
+    make_private(directory, report)
+    (directory / "log").mkdir(exist_ok=True)
     (directory / LOG_SETTINGS_FILE).write_text(_LOG_SETTINGS)
 
 

@@ -47,6 +47,7 @@ from evergrid.process import child_process
 from evergrid.process.class_archive import ClassArchive
 from evergrid.process.directory_lock import lock_directory
 from evergrid.process.java import java_command
+from evergrid.process.private_directory import private_files
 
 NODE = "1"  # the id of the one broker that there is
 REQUEST_SECONDS = 20.0
@@ -176,10 +177,11 @@ class EmbeddedBroker:
             raise BrokenPromise(f"the broker in {self.directory} was started twice")
         command = self._command()
         try:
-            broker_directory.make(self.directory)
-            self._lock = lock_directory(self.directory, "broker")
-            broker_directory.check_space(self.directory)
-            self._start(command)
+            with private_files():
+                broker_directory.make(self.directory, self._report)
+                self._lock = lock_directory(self.directory, "broker")
+                broker_directory.check_space(self.directory)
+                self._start(command)
         except OSError as error:
             self.kill()
             raise ConfigError(

@@ -40,6 +40,7 @@ from evergrid.config.secrets import SecretReader
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.model.errors import BrokenPromise, LinkError
+from evergrid.process.private_directory import make_private
 
 ADMINISTRATOR = "evergrid-administrator"
 _PASSWORD_BYTES = 24
@@ -85,7 +86,7 @@ class SecuredBroker:
         if ADMINISTRATOR in names:
             raise BrokenPromise(f"{ADMINISTRATOR} has all rights and cannot be an account")
         self.directory = directory.absolute()
-        self.directory.mkdir(parents=True, exist_ok=True)
+        make_private(self.directory, report)
         self.listeners = tuple(listeners)
         self.authority = CertificateAuthority()
         self.ca = self.authority.write(self.directory / "ca.pem")

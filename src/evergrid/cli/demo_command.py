@@ -25,6 +25,7 @@ from evergrid.demo.demo_services import DemoServices
 from evergrid.demo.demo_settings import DemoOptions, demo_settings
 from evergrid.model.join import JoinType
 from evergrid.model.printable import printable
+from evergrid.process import child_process
 
 _EPILOG = """\
 The demo runs with Evergrid's defaults, whatever is in this directory, unless -c names a file.
@@ -85,6 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    os.umask(child_process.PRIVATE)
     options = DemoOptions(
         config=arguments.config,
         directory=arguments.data_dir,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import signal
 import time
 
@@ -15,12 +16,14 @@ from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.gateway.engine.threaded_engine import ThreadedEngine
 from evergrid.gateway.server import serve
 from evergrid.process.open_files import raise_open_files
+from evergrid.process import child_process
 
 _POLL_SECONDS = 0.2
 _PROGRESS_SECONDS = 5.0
 
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
+    os.umask(child_process.PRIVATE)
     asyncio.run(_serve(settings))
     raise Stopped
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import NoReturn
 
 from evergrid.broker import jars
@@ -11,11 +12,14 @@ from evergrid.cli.preflight import check_machine
 from evergrid.cli.terminal import say
 from evergrid.config.settings import Settings
 from evergrid.orchestrator.orchestrator import Orchestrator
+from evergrid.process import child_process
 from evergrid.process.directory_lock import lock_directory
+from evergrid.process.private_directory import make_private
 
 
 def run(settings: Settings, _options: argparse.Namespace) -> NoReturn:
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    os.umask(child_process.PRIVATE)
+    make_private(settings.data_dir, say)
     lock_directory(settings.data_dir, "pipeline")
     check_machine(settings)
     orchestrator = Orchestrator(settings, jars.fetch(say), say, handle_signals)

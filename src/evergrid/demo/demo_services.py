@@ -24,6 +24,7 @@ from evergrid.gateway.access.key_file import create_key, remove_key
 from evergrid.model.errors import ConfigError
 from evergrid.process import child_process
 from evergrid.process.directory_lock import lock_directory
+from evergrid.process.private_directory import make_private
 from evergrid.process.supervised_child import SupervisedChild, stop_all
 
 _KEY_NAME = "demo"
@@ -54,7 +55,7 @@ class DemoServices:
         """Lock the directory; ConfigError if another demo uses it."""
         directory = self._demo.directory
         try:
-            directory.mkdir(parents=True, exist_ok=True)
+            make_private(directory, self._board.step)
             self._lock = lock_directory(directory, "demo")
         except OSError as error:
             raise ConfigError(

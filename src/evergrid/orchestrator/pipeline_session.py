@@ -27,6 +27,11 @@ _RESTART = (
     "Restart the pipeline, which then makes room for all topics that control.allow has, and send "
     "the message again."
 )
+_UNPROTECTED = (
+    "Warning: on a cluster Spark's real-time shuffle listens on all addresses of the executors, "
+    "without authentication or encryption. Let only the cluster's machines reach them: "
+    "docs/security.md, Spark."
+)
 _CONFIGURE = "Name these topics under sources in the configuration, and restart the pipeline."
 
 
@@ -58,6 +63,8 @@ class PipelineSession:
             self._spark = open_session(self._settings, self._jars, self._slots, classes)
             self._archive_writer = ClassArchiveWriter(classes, self._spark)
             self._say("Spark is up.")
+            if not is_local(self._settings):
+                self._say(_UNPROTECTED)
             self._started()
         return self._spark
 

@@ -24,6 +24,7 @@ from evergrid.pipeline.engine import engine_jar
 from evergrid.pipeline.query_failures import kafka_failures
 from evergrid.process.class_archive import ClassArchive
 from evergrid.process.java import java_command, java_home
+from evergrid.process.private_directory import private_files
 
 Session = SparkSession  # other rooms pass it on without importing pyspark
 
@@ -51,6 +52,8 @@ _FIXED: Mapping[str, str] = {
     # The other kind asks a process of its own, `readlink`, about each file that it puts in place.
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming."
     "checkpointing.FileSystemBasedCheckpointFileManager",
+    # Hadoop sets the modes of checkpoints' folders itself, by a umask of its own.
+    "spark.hadoop.fs.permissions.umask-mode": "077",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "true",
     "spark.sql.session.timeZone": "UTC",
@@ -89,11 +92,23 @@ def open_session(
     logs = settings.data_dir / "log"
     scratch = settings.data_dir / "spark"
     shutil.rmtree(scratch, ignore_errors=True)  # a killed Spark leaves its files behind
-    for folder in (logs, scratch):
-        folder.mkdir(parents=True, exist_ok=True)
     kafka_failures.settings = settings
     _environment(settings)
-    options = {
+    with private_files():  # Java takes it over
+        for folder in (logs, scratch):
+            folder.mkdir(parents=True, exist_ok=True)
+        options = _options(settings, jars, slots, logs, scratch)
+        options[_JAVA_OPTIONS] += f" {_class_options(jars, classes)}"
+        spark = _start(options, settings, logs, scratch)
+    if is_local(settings):
+        _check_agent(spark)
+    return spark
+
+
+def _options(
+    settings: Settings, jars: Jars, slots: int, logs: Path, scratch: Path
+) -> dict[str, str]:
+    return {
         **_DEFAULTS,
         **settings.spark.settings,
         **_place(settings, jars, slots),
@@ -108,10 +123,15 @@ def open_session(
         # Java leaves unpacked libraries in its folder when it is killed; ours is emptied above.
         # Netty looks at samples of its buffers for leaks, which the shuffle has many of.
         _JAVA_OPTIONS: f'"-Dlog4j2.configurationFile={_log_settings(logs)}" '
-        f'{_class_options(jars, classes)} "-Djava.io.tmpdir={scratch}" '
+        f'"-Djava.io.tmpdir={scratch}" {_agent(settings)}'
         "-Dio.netty.leakDetection.level=disabled " + settings.spark.settings.get(_JAVA_OPTIONS, ""),
         "spark.local.dir": str(scratch),
     }
+
+
+def _start(
+    options: Mapping[str, str], settings: Settings, logs: Path, scratch: Path
+) -> SparkSession:
     builder = SparkSession.builder
     for name, value in options.items():
         if not names_secret(name):
@@ -172,6 +192,29 @@ def _process(spark: SparkSession) -> subprocess.Popen[bytes] | None:
     return process
 
 
+def _agent(settings: Settings) -> str:
+    """Java's option for the agent that binds servers without an address to the driver's host.
+
+    Only where all tasks run in the driver's process: executors must reach each other.
+    """
+    if not is_local(settings):
+        return ""
+    return f'"-javaagent:{engine_jar()}={_driver_host(settings)}" '
+
+
+def _check_agent(spark: SparkSession) -> None:
+    """ConfigError unless the agent is at work: the shuffle would listen on all addresses."""
+    java = spark._jvm
+    if java is None or not java.evergrid.agent.BindAgent.isInstalled():
+        end_session(spark)
+        raise ConfigError(
+            "Spark runs without the agent that keeps its servers on this machine",
+            where=_JAVA_OPTIONS,
+            remedy="Look in the environment and in spark-defaults.conf for options that replace "
+            "Evergrid's, such as PYSPARK_SUBMIT_ARGS or PYSPARK_GATEWAY_PORT.",
+        )
+
+
 def _environment(settings: Settings) -> None:
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -183,11 +226,18 @@ def _environment(settings: Settings) -> None:
 def _place(settings: Settings, jars: Jars, slots: int) -> dict[str, str]:
     given = settings.spark.settings
     if is_local(settings):
-        host = given.get("spark.driver.host", "127.0.0.1")
-        return {"spark.master": f"local[{slots}]", "spark.driver.host": host}
+        return {
+            "spark.master": f"local[{slots}]",
+            "spark.driver.host": _driver_host(settings),
+        }
     # Executors get our jars from the driver, beside what else they were to get.
     sent = [*filter(None, [given.get(_SENT)]), *_jars(jars)]
     return {"spark.master": settings.spark.master, _SENT: ",".join(sent)}
+
+
+def _driver_host(settings: Settings) -> str:
+    """Where a local Spark listens."""
+    return settings.spark.settings.get("spark.driver.host", "127.0.0.1")
 
 
 def _jars(jars: Jars) -> list[str]:

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import IO
 
 GRACE_SECONDS = 5.0
+PRIVATE = 0o077  # the umask under which files are for their owner alone
 _KILL_SECONDS = 60.0  # after SIGKILL only the kernel, or a machine that stands still, can delay it
 _POLL_SECONDS = 0.02
 
@@ -92,11 +93,13 @@ def start(
     cwd: Path | None = None,
     grace: float = GRACE_SECONDS,
     hold: Sequence[int] = (),
+    umask: int = PRIVATE,
 ) -> ChildProcess:
     """Start `command` under a supervisor; its output and errors go to `stdout`.
 
     Raises OSError as subprocess does when the command cannot be started. `hold` are
     descriptors that the supervisor keeps open until the command has ended, such as a lock's.
+    The command's files are for their owner alone, unless `umask` is another; -1 leaves ours.
     """
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as report:
@@ -114,6 +117,7 @@ def start(
                 env=env,
                 cwd=cwd,
                 pass_fds=(writer, *hold),
+                umask=umask,
                 # Out of our group, so that a `kill -9` of the group leaves it to clean up.
                 start_new_session=True,
             )

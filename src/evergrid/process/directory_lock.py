@@ -19,7 +19,7 @@ def lock_directory(directory: Path, user: str) -> int:
     It waits only while the process that took the lock is gone: then a child process of it still
     holds the lock (`hold` in `child_process.start`), and is about to end.
     """
-    lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + _WAIT_SECONDS
     while True:
         try:

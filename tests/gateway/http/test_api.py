@@ -265,14 +265,14 @@ def test_large_downloads_are_streamed_whole(gateway: LocalGateway) -> None:
 
 @pytest.mark.usefixtures("_big")
 def test_large_downloads_are_few_at_once(gateway: LocalGateway) -> None:
-    other = gateway.new_key("other")
+    other = gateway.new_key("downloads")
     downloads = [start_download(gateway), start_download(gateway)]
     try:
         refused = ask(gateway, "/api/tables/big/rows?limit=all")
         assert (refused.status, refused.code) == (503, "too_many_exports")
         assert "this key has 2 large ones under way" in str(refused.body)
         assert refused.headers["retry-after"] == "1"
-        downloads.append(start_download(gateway, "other"))
+        downloads.append(start_download(gateway, "downloads"))
         whoever = ask(gateway, "/api/tables/big/rows?limit=all", Authorization=f"Bearer {other}")
         assert "3 large ones are under way" in str(whoever.body)
         assert ask(gateway, "/api/tables/big/rows?limit=100").status == 200

@@ -227,7 +227,7 @@ def _locked(path: Path) -> Iterator[None]:
     The lock is on the directory, because each change replaces the file itself.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise _unwritable(path, error) from None
