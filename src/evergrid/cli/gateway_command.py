@@ -15,8 +15,8 @@ from evergrid.config.settings import Settings
 from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.gateway.engine.threaded_engine import ThreadedEngine
 from evergrid.gateway.server import serve
-from evergrid.process.open_files import raise_open_files
 from evergrid.process import child_process
+from evergrid.process.open_files import raise_open_files
 
 _POLL_SECONDS = 0.2
 _PROGRESS_SECONDS = 5.0
