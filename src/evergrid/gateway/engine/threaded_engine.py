@@ -24,7 +24,7 @@ import pyarrow as pa
 from evergrid.changelog.feed import Feed, FeedUpdate, Key
 from evergrid.config.settings import Settings
 from evergrid.gateway.engine.changelog_follower import ChangelogFollower, Segment
-from evergrid.gateway.engine.deliveries import Deliver, Delivery, Owner, SubscriberId
+from evergrid.gateway.engine.deliveries import Deliver, Delivery, Owner, Rejected, SubscriberId
 from evergrid.gateway.engine.export import Export
 from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.hub_types import HubLimits
@@ -238,11 +238,17 @@ class ThreadedEngine:
     def _send(self, deliveries: Sequence[Delivery]) -> None:
         if not deliveries:
             return
-        deliver = self._deliver
-        assert deliver is not None
         self._in_flight += 1
         self._sent_at = time.monotonic()
-        self._call_on_loop(lambda: deliver(deliveries, lambda: self._jobs.put(self._finish_send)))
+        self._call_on_loop(lambda: self._hand_over(deliveries))
+
+    def _hand_over(self, deliveries: Sequence[Delivery]) -> None:
+        """On the event loop. Who was rejected is not closed, so its key is forgotten here."""
+        for delivery in deliveries:
+            if isinstance(delivery, Rejected):
+                self._keys.pop(delivery.subscriber, None)
+        assert self._deliver is not None
+        self._deliver(deliveries, lambda: self._jobs.put(self._finish_send))
 
     def _finish_send(self) -> None:
         """The loop has sent a batch: leave it as much time again for other work."""
