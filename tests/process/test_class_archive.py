@@ -31,7 +31,8 @@ def own(tmp_path: Path) -> Jars:
 
 
 def prepared(own: Jars) -> list[Path]:
-    return [file for file in own.broker[0].parent.iterdir() if file.name.startswith("classes-")]
+    names = own.broker[0].parent.glob("classes-*")
+    return [file for file in names if file.suffix != ".lock"]
 
 
 def test_the_first_that_stops_in_order_prepares_what_the_next_start_with(
@@ -76,8 +77,15 @@ def test_an_archive_is_written_from_the_list_of_a_process_that_runs(own: Jars) -
     first = ClassArchive(java_command(), own.broker)
     assert not first.is_there
     print_usage(class_path, *first.listing())
-    assert first.write_listed(class_path, ()).wait(300) == 0
+    other = ClassArchive(java_command(), own.broker)
+    writer = first.write_listed(class_path, ())
+    with pytest.raises(BlockingIOError):  # one is enough
+        other.write_listed(class_path, ())
+    assert writer.wait(300) == 0
     first.keep(complete=True)
+    with pytest.raises(FileExistsError):
+        other.write_listed(class_path, ())
+    other.keep(complete=False)
 
     second = ClassArchive(java_command(), own.broker)
     assert second.is_there

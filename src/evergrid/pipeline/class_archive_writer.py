@@ -56,7 +56,7 @@ class ClassArchiveWriter:
         options = [option for option in map(str, given) if option.startswith(_DECIDE)]
         try:
             self._process = self._archive.write_listed(class_path, options)
-        except OSError:  # no `nice`, or no room: Spark starts more slowly, and nothing else
+        except OSError:  # another process writes it; or no `nice`, no room: later starts are slow
             self._end(complete=False)
 
     def _end(self, *, complete: bool) -> None:

@@ -12,6 +12,7 @@ A truncated archive would crash Java: its size is in its name.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import subprocess
@@ -40,6 +41,7 @@ class ClassArchive:
         self._new = self._folder / f"{self._name}.{uuid.uuid4().hex[:8]}"
         self._list = self._new.with_suffix(f"{self._new.suffix}-list")
         self._file = self._found()
+        self._lock: int | None = None  # held while the archive is written from a list
 
     @property
     def is_there(self) -> bool:
@@ -66,8 +68,13 @@ class ClassArchive:
         """Start to write the archive from the list of a process that still runs.
 
         `class_path` is that of the process, `options` are those of its Java that decide whether
-        an archive fits. Call `keep` when the process that is returned has ended.
+        an archive fits. Call `keep` when the process that is returned has ended. OSError if
+        another process writes the archive, or has written it.
         """
+        self._lock = os.open(self._folder / f"{self._name}.lock", os.O_WRONLY | os.O_CREAT, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if self._found() is not None:
+            raise FileExistsError(f"{self._name} is there already")
         complete_lines = self._list.read_bytes().rpartition(b"\n")[0] + b"\n"
         copy = self._list.with_suffix(f"{self._list.suffix}-copy")
         copy.write_bytes(complete_lines)
@@ -79,6 +86,9 @@ class ClassArchive:
 
     def keep(self, *, complete: bool) -> None:
         """Keep a complete archive under its name, unless another process was faster."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
         for left in self._folder.glob(f"{self._list.name}*"):
             left.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
