@@ -26,6 +26,7 @@ from evergrid.process import child_process
 _WRITING_SECONDS = 60.0  # two on an idle machine
 _ABANDONED_SECONDS = 3600.0
 _UNUSED_SECONDS = 30 * 86_400.0
+_LOWEST = "19"  # priority
 
 # No warnings about classes that cannot be archived: the last line printed is why a broker ended.
 _NO_WARNINGS = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
@@ -80,9 +81,12 @@ class ClassArchive:
         copy.write_bytes(complete_lines)
         files = (f"-XX:SharedClassListFile={copy}", f"-XX:SharedArchiveFile={self._new}")
         java = (str(self._java), "-Xshare:dump", *files, *_NO_WARNINGS, *options)
-        return child_process.start(
-            ("nice", "-n", "19", *java, "-cp", class_path), subprocess.DEVNULL
-        )
+        command = ("nice", "-n", _LOWEST, *java, "-cp", class_path)
+        process = child_process.start(command, subprocess.DEVNULL)
+        with contextlib.suppress(OSError):
+            # Linux weighs sessions before processes, so that `nice` alone would mean little.
+            Path(f"/proc/{process.pid}/autogroup").write_text(_LOWEST)
+        return process
 
     def keep(self, *, complete: bool) -> None:
         """Keep a complete archive under its name, unless another process was faster."""
