@@ -265,7 +265,10 @@ def test_large_downloads_are_streamed_whole(gateway: LocalGateway) -> None:
 
 @pytest.mark.usefixtures("_big")
 def test_large_downloads_are_few_at_once(gateway: LocalGateway) -> None:
-    other = gateway.new_key("downloads")
+    other = f"Bearer {gateway.new_key('downloads')}"
+    wait_until(
+        lambda: ask(gateway, "/api/tables", Authorization=other).status == 200, "the new key"
+    )
     downloads = [start_download(gateway), start_download(gateway)]
     try:
         refused = ask(gateway, "/api/tables/big/rows?limit=all")
@@ -273,7 +276,7 @@ def test_large_downloads_are_few_at_once(gateway: LocalGateway) -> None:
         assert "this key has 2 large ones under way" in str(refused.body)
         assert refused.headers["retry-after"] == "1"
         downloads.append(start_download(gateway, "downloads"))
-        whoever = ask(gateway, "/api/tables/big/rows?limit=all", Authorization=f"Bearer {other}")
+        whoever = ask(gateway, "/api/tables/big/rows?limit=all", Authorization=other)
         assert "3 large ones are under way" in str(whoever.body)
         assert ask(gateway, "/api/tables/big/rows?limit=100").status == 200
     finally:
