@@ -165,7 +165,8 @@ class ChangingTable:
             rows=len(slots),
         )
         rows = self.batch(slots)
-        state = WindowPublication(Window(0, 20), header, self.columns, rows, change, sent)
+        most = rows.nbytes
+        state = WindowPublication(Window(0, 20), header, self.columns, rows, change, sent, most)
         self.before = (slots, dict(self.rows), state)
         return self.test_vector(slots, header, state.difference or state.full())
 
