@@ -19,7 +19,7 @@ from evergrid.kafka import cluster_probe, socket_probe
 from evergrid.kafka.cluster_probe import ClusterProbe, reach
 from evergrid.kafka.diagnosis import Step, diagnose, probe_connection, wants_login
 from evergrid.kafka.identity import where
-from evergrid.kafka.socket_probe import Reply, WireProtocol
+from evergrid.kafka.socket_probe import Reply
 from evergrid.model.errors import LinkError
 from evergrid.testing.changelog_tables import wait_for
 
@@ -114,28 +114,26 @@ def by(bootstrap: str, protocol: Protocol) -> Connection:
 
 
 @pytest.mark.parametrize(
-    ("answer", "speech", "reply"),
+    ("answer", "to_tls", "reply"),
     [
-        (say_nothing, WireProtocol.SILENCE, Reply.SILENCE),
-        (hang_up, WireProtocol.OTHER, Reply.CLOSED),
-        (read_and_hang_up, WireProtocol.OTHER, Reply.CLOSED),
-        (reset, WireProtocol.OTHER, Reply.CLOSED),
-        (alert, WireProtocol.TLS, Reply.ANSWER),
-        (speak_http, WireProtocol.OTHER, Reply.ANSWER),
+        (say_nothing, Reply.SILENCE, Reply.SILENCE),
+        (hang_up, Reply.CLOSED, Reply.CLOSED),
+        (read_and_hang_up, Reply.CLOSED, Reply.CLOSED),
+        (reset, Reply.CLOSED, Reply.CLOSED),
+        (alert, Reply.ANSWER, Reply.ANSWER),
+        (speak_http, Reply.CLOSED, Reply.ANSWER),
     ],
 )
 def test_silence_is_told_from_hanging_up_and_from_speaking(
-    answer: Answer, speech: WireProtocol, reply: Reply, monkeypatch: pytest.MonkeyPatch
+    answer: Answer, to_tls: Reply, reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if answer is say_nothing:
         monkeypatch.setattr(socket_probe, "_SECONDS", HASTE)
     with answering(answer) as address:
         connection = by(address, Protocol.PLAINTEXT)
-        assert socket_probe.wire_protocol(connection) is speech
+        assert socket_probe.reply_to_tls(connection) is to_tls
         assert socket_probe.reply(connection) is reply
-    assert socket_probe.wire_protocol(connection) is WireProtocol.SILENCE, (
-        "nobody is there any more"
-    )
+    assert socket_probe.reply_to_tls(connection) is Reply.SILENCE, "nobody is there any more"
     assert socket_probe.reply(connection) is Reply.SILENCE
 
 
@@ -194,8 +192,8 @@ def test_javas_own_alert_is_told_from_the_brokers(house: SecuredBroker, alert: s
 def test_a_real_broker_is_heard_as_it_is(house: SecuredBroker) -> None:
     for listener in LISTENERS:
         connection = house.connection(listener, "anna")
-        spoken = WireProtocol.TLS if listener.protocol.is_encrypted else WireProtocol.OTHER
-        assert socket_probe.wire_protocol(connection) is spoken
+        spoken = Reply.ANSWER if listener.protocol.is_encrypted else Reply.CLOSED
+        assert socket_probe.reply_to_tls(connection) is spoken
         assert socket_probe.reply(connection) is Reply.ANSWER
         assert probe_connection(connection) is None
         assert wants_login(connection) is None

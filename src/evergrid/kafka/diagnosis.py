@@ -23,7 +23,7 @@ from evergrid.kafka.identity import (
     where,
 )
 from evergrid.kafka.property_names import TOKEN_ENDPOINT
-from evergrid.kafka.socket_probe import Reply, WireProtocol
+from evergrid.kafka.socket_probe import Reply
 from evergrid.model.errors import LinkError
 
 
@@ -96,16 +96,16 @@ def probe_connection(connection: Connection) -> Diagnosis | None:
     if unreachable:
         remedy = "Check that the broker runs and that kafka.bootstrap is its address."
         return Diagnosis(Step.HOST, f"no broker can be reached ({unreachable})", remedy)
-    protocol, encrypted = socket_probe.wire_protocol(connection), who.protocol.endswith("SSL")
-    if protocol is WireProtocol.TLS and not encrypted:
+    to_tls, encrypted = socket_probe.reply_to_tls(connection), who.protocol.endswith("SSL")
+    if to_tls is Reply.ANSWER and not encrypted:
         remedy = f"Set security.protocol to {who.protocol.replace('PLAINTEXT', 'SSL')}."
         what = "the broker expects TLS, and this connection is plaintext"
         return Diagnosis(Step.TLS, what, remedy)
-    if encrypted and protocol is WireProtocol.OTHER:
+    if encrypted and to_tls is Reply.CLOSED:
         remedy = "Correct kafka.bootstrap, or set security.protocol to "
         remedy += f"{who.protocol.replace('SSL', 'PLAINTEXT')}."
         return Diagnosis(Step.TLS, "the broker does not use TLS on this port", remedy)
-    if encrypted and protocol is WireProtocol.SILENCE:
+    if encrypted and to_tls is Reply.SILENCE:
         return _silent(Step.TLS)
     untrusted = socket_probe.why_untrusted(connection) if encrypted else ""
     if untrusted:

@@ -12,8 +12,7 @@ import re
 import socket
 import ssl
 import struct
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from evergrid.config.settings import Connection
@@ -28,26 +27,15 @@ Address = tuple[str, int]
 BROKERS, ENDPOINT = "ssl.ca", "https.ca"
 
 
-class WireProtocol(enum.Enum):
-    """What an address uses. Silence tells nothing: a broker may be slow, or stuck."""
+class Reply(enum.IntEnum):
+    """What a broker does with what we send; the best reply of several brokers counts for all."""
 
-    TLS = "TLS"  # an alert is TLS too
-    OTHER = "another"  # or the connection is closed when we begin TLS
-    SILENCE = "none"
+    SILENCE = 0  # it tells nothing: a broker may be slow, or stuck
+    CLOSED = 1  # or it uses another protocol
+    ANSWER = 2
 
-
-class Reply(enum.Enum):
-    """What a broker does with the first request of a client."""
-
-    ANSWER = "answered"
-    CLOSED = "closed"
-    SILENCE = "left open"
-
-
-_Outcome = TypeVar("_Outcome", WireProtocol, Reply)
 
 _SECONDS = 3.0
-_TLS_RECORD = re.compile(rb"[\x15\x16](\x03|$)")  # an alert or a handshake, of any version
 _ADDRESS = re.compile(r"(?:[A-Z_]+://)?(?:\[([^\]]+)\]|([^:]+)):(\d+)")
 
 
@@ -111,72 +99,46 @@ def why_untrusted(connection: Connection, authority: str = BROKERS) -> str:
     return ""
 
 
-def wire_protocol(connection: Connection) -> WireProtocol:
-    """Whether the brokers use TLS; one that does counts for all."""
-    return _best(WireProtocol, (_wire_protocol(*at) for at in addresses(connection)))
+def reply_to_tls(connection: Connection) -> Reply:
+    """Whether the brokers use TLS."""
+    return _best_reply(connection, _without_verification(), b"")
 
 
 def reply(connection: Connection) -> Reply:
-    """What the brokers do with the first request of a client; one that answers counts for all."""
+    """What the brokers do with the first request of a client."""
     who = identity(connection)
     context = _without_verification() if who.protocol.endswith("SSL") else None
-    request = _VERSIONS if who.mechanism else _METADATA
-    return _best(Reply, (_reply(context, request, *at) for at in addresses(connection)))
+    return _best_reply(connection, context, _VERSIONS if who.mechanism else _METADATA)
 
 
-def _best(kind: type[_Outcome], outcomes: Iterator[_Outcome]) -> _Outcome:
-    """The outcome that `kind` names first; no more are asked for when that is its first member."""
-    best, *_, worst = members = list(kind)
-    seen = {worst}
-    for outcome in outcomes:
-        seen.add(outcome)
-        if outcome is best:
+def _best_reply(connection: Connection, context: ssl.SSLContext | None, request: bytes) -> Reply:
+    best = Reply.SILENCE
+    for host, port in addresses(connection):
+        best = max(best, _reply(context, request, host, port))
+        if best is Reply.ANSWER:
             break
-    return min(seen, key=members.index)
-
-
-def _wire_protocol(host: str, port: int) -> WireProtocol:
-    try:
-        with socket.create_connection((host, port), _SECONDS) as link:
-            link.sendall(_client_hello(host))
-            first = link.recv(2)
-    except OSError as error:
-        return WireProtocol.OTHER if _is_closed(error) else WireProtocol.SILENCE
-    return WireProtocol.TLS if _TLS_RECORD.match(first) else WireProtocol.OTHER
+    return best
 
 
 def _reply(context: ssl.SSLContext | None, request: bytes, host: str, port: int) -> Reply:
+    """The reply to a TLS handshake, if there is a context, and then to a request, if any."""
     try:
         with socket.create_connection((host, port), _SECONDS) as plain:
-            link = context.wrap_socket(plain, server_hostname=host) if context else plain
-            with link:
+            with context.wrap_socket(plain, server_hostname=host) if context else plain as link:
                 link.sendall(request)
-                return Reply.ANSWER if link.recv(1) else Reply.CLOSED
-    except OSError as error:
-        if _is_closed(error):
-            return Reply.CLOSED
-        # Any other TLS error is an answer, though about certificates.
-        return Reply.ANSWER if isinstance(error, ssl.SSLError) else Reply.SILENCE
-
-
-def _is_closed(error: OSError) -> bool:
-    """Whether the other side closed the connection."""
-    if isinstance(error, ConnectionRefusedError):
-        return False  # there was none
-    return isinstance(error, ConnectionError | ssl.SSLEOFError)
-
-
-def _client_hello(host: str) -> bytes:
-    """The first message of a TLS handshake."""
-    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-    end = _without_verification().wrap_bio(incoming, outgoing, server_hostname=host)
-    with contextlib.suppress(ssl.SSLWantReadError):
-        end.do_handshake()
-    return outgoing.read()
+                return Reply.ANSWER if not request or link.recv(1) else Reply.CLOSED
+    except ConnectionRefusedError:
+        return Reply.SILENCE
+    except (ConnectionError, ssl.SSLEOFError):
+        return Reply.CLOSED
+    except ssl.SSLError as error:  # most are about certificates; an alert is an answer as well
+        return Reply.CLOSED if error.reason == "WRONG_VERSION_NUMBER" else Reply.ANSWER
+    except OSError:
+        return Reply.SILENCE
 
 
 def _without_verification() -> ssl.SSLContext:
-    """For a connection that sends no secret, to whoever answers."""
+    """For a connection that sends no secret."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
