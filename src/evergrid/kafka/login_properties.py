@@ -144,7 +144,7 @@ def with_login_options(properties: Mapping[str, str]) -> dict[str, str]:
     }
     login = parse_login(properties[LOGIN]) if LOGIN in properties else Login(OAUTH_LOGIN, {})
     is_oauth = login is not None and login.module == OAUTH_LOGIN
-    if login is None or not is_oauth or not (told or names.PEM_TEXTS & login.options.keys()):
+    if login is None or not is_oauth or not (told or any(map(_is_pem, login.options))):
         return dict(properties)
     options = {**login.options, **told}
     rest = {name: value for name, value in properties.items() if name not in names.CREDENTIALS}
@@ -154,9 +154,13 @@ def with_login_options(properties: Mapping[str, str]) -> dict[str, str]:
 def with_line_breaks(properties: Mapping[str, str]) -> dict[str, str]:
     """`properties` with the line breaks of certificates and keys put back."""
     return {
-        name: restore_line_breaks(value) if name in names.PEM_TEXTS else value
+        name: restore_line_breaks(value) if _is_pem(name) else value
         for name, value in properties.items()
     }
+
+
+def _is_pem(name: str) -> bool:
+    return name.endswith(names.PEM_TEXTS)
 
 
 def _refuse_unsupported(

@@ -8,6 +8,7 @@ than none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from evergrid.config.secrets import EXTENSIONS, LOGIN, listed
@@ -28,10 +29,6 @@ _SPARKS = "kafka."  # how its options for Kafka begin
 _SPLIT_LOGIN = (
     "Move sasl.jaas.config to kafka.java, and set what the Python client needs for the same "
     "login under kafka.python."
-)
-_SPLIT = (
-    "If only Spark's Java client needs it, move it to kafka.java; if the Python client has its own "
-    "setting for it, add that under kafka.python."
 )
 
 
@@ -77,8 +74,8 @@ def _is_oidc(properties: Mapping[str, str]) -> bool:
 
 
 def _needs_no_name(name: str, value: str) -> bool:
-    anyway = names.IMPLIED.get(name)
-    return name in names.JAVA_ONLY or (anyway is not None and bool(anyway.fullmatch(value.strip())))
+    implied = re.fullmatch(names.IMPLIED.get(name, "(?!)"), value.strip())
+    return name.startswith(names.JAVA_ONLY) or implied is not None
 
 
 def _stores(
@@ -150,19 +147,19 @@ def _no_login(connection: Connection) -> ConfigError:
 
 
 def _refuse_ours(connection: Connection, name: str) -> None:
-    if name in names.RESERVED:
-        raise property_error(connection, name, "cannot be set", names.RESERVED[name])
+    if remedy := names.remedy_for(name, names.RESERVED):
+        raise property_error(connection, name, "cannot be set", remedy)
 
 
 def _no_property(connection: Connection, name: str) -> ConfigError:
-    if name in names.PYTHON_ONLY:
+    if remedy := names.remedy_for(name, names.PYTHON_ONLY):
         what = "it is a property of the Python client, which Spark's Java client does not know"
-        return property_error(connection, name, what, names.PYTHON_ONLY[name])
+        return property_error(connection, name, what, remedy)
     if name.startswith(_SPARKS):
         what = f"the prefix {_SPARKS} is Spark's, and unknown to both clients"
         return property_error(connection, name, what, f"Write {name.removeprefix(_SPARKS)}.")
     what = "the Python client has no such property"
-    return property_error(connection, name, what, names.REMEDIES.get(name, _SPLIT))
+    return property_error(connection, name, what, names.remedy_for(name, names.REMEDIES))
 
 
 def _unreadable(

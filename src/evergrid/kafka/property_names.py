@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from evergrid.config.secrets import EXTENSIONS
-
 
 class Role(enum.Enum):
     """Which kind of client a property is for."""
@@ -63,9 +61,6 @@ PROPERTY_NAMES: Mapping[str, PropertyName] = {
         "reconnect.backoff.ms",
         "retry.backoff.max.ms",
         "retry.backoff.ms",
-        "sasl.kerberos.kinit.cmd",
-        "sasl.kerberos.min.time.before.relogin",
-        "sasl.kerberos.service.name",
         "sasl.oauthbearer.sub.claim.name",
         "sasl.oauthbearer.token.endpoint.url",
         "security.protocol",
@@ -155,18 +150,8 @@ STORES: tuple[Store, ...] = (
     ),
 )
 DEFAULT_STORE_TYPE = "JKS"  # Java's, which also stands for files of the other kind
-# Properties that hold certificates and keys themselves, of either client.
-PEM_TEXTS = frozenset(
-    (
-        f"{_TRUST}.certificates",
-        f"{_KEY}.key",
-        f"{_KEY}.certificate.chain",
-        "ssl.ca.pem",
-        "ssl.key.pem",
-        "ssl.certificate.pem",
-        "https.ca.pem",
-    )
-)
+# How properties end that hold certificates and keys themselves, of either client.
+PEM_TEXTS = (".pem", "store.certificates", "store.key", "store.certificate.chain")
 
 # Login module → its options → librdkafka's properties; and what the module for tokens implies.
 # Java takes the authority of the token endpoint from options of the login, as a trust store.
@@ -211,90 +196,86 @@ USE_SECURITY = (
 REFRESH = "sasl.login.refresh.window.factor"
 EARLY_REFRESH = "0.5"
 
-# Tuning of the Java client: librdkafka has no such property and works the same without.
-JAVA_ONLY = frozenset(
-    (
-        "default.api.timeout.ms",
-        "sasl.login.connect.timeout.ms",
-        "sasl.login.read.timeout.ms",
-        "sasl.login.refresh.buffer.seconds",
-        "sasl.login.refresh.min.period.seconds",
-        REFRESH,
-        "sasl.login.refresh.window.jitter",
-        "sasl.login.retry.backoff.max.ms",
-        "sasl.login.retry.backoff.ms",
-        "sasl.oauthbearer.scope.claim.name",
-        "socket.connection.setup.timeout.max.ms",
-        "ssl.keymanager.algorithm",
-        "ssl.secure.random.implementation",
-        "ssl.trustmanager.algorithm",
-    )
+# How the names of properties begin that librdkafka does not need: they tune the Java client, or are
+# for Kerberos, which is refused where it is used.
+JAVA_ONLY = (
+    "default.api.timeout.ms",
+    "sasl.kerberos.",
+    "sasl.login.connect.",
+    "sasl.login.read.",
+    "sasl.login.refresh.",
+    "sasl.login.retry.",
+    "sasl.oauthbearer.scope.claim.name",
+    "socket.connection.setup.timeout.max.ms",
+    "ssl.keymanager.algorithm",
+    "ssl.secure.random.implementation",
+    "ssl.trustmanager.algorithm",
 )
 
 # Values that librdkafka follows anyway. It uses TLS 1.2 and 1.3, so values that allow older
 # versions, or 1.3 alone, are not among them. It gets tokens by client credentials.
-_RETRIEVER = "sasl.oauthbearer.jwt.retriever.class"
-_VALIDATOR = "sasl.oauthbearer.jwt.validator.class"
-IMPLIED: Mapping[str, re.Pattern[str]] = {
-    _RETRIEVER: re.compile(rf"{re.escape(_OAUTH)}\.(Default|ClientCredentials)JwtRetriever"),
-    _VALIDATOR: re.compile(rf"{re.escape(_OAUTH)}\.(Default|Client)JwtValidator"),
-    "ssl.protocol": re.compile(r"SSL|TLS(v1\.[23])?"),
-    "ssl.enabled.protocols": re.compile(r"(TLSv1\.3\s*,\s*)?TLSv1\.2(\s*,\s*TLSv1\.3)?"),
+IMPLIED: Mapping[str, str] = {
+    "sasl.oauthbearer.jwt.retriever.class": rf"{_OAUTH}\.(Default|ClientCredentials)JwtRetriever",
+    "sasl.oauthbearer.jwt.validator.class": rf"{_OAUTH}\.(Default|Client)JwtValidator",
+    "ssl.protocol": r"SSL|TLS(v1\.[23])?",
+    "ssl.enabled.protocols": r"(TLSv1\.3\s*,\s*)?TLSv1\.2(\s*,\s*TLSv1\.3)?",
 }
 
-# Properties that Evergrid sets itself, and why nobody else may.
-_POSITION = "Evergrid keeps its own position in each topic; delete the line."
-_BYTES = "Evergrid reads and writes bytes; delete the line."
+# Below, names are patterns. Properties that Evergrid sets itself, and why nobody else may.
 RESERVED: Mapping[str, str] = {
-    **dict.fromkeys(("auto.offset.reset", "enable.auto.commit"), _POSITION),
-    **dict.fromkeys(("group.id", "group.instance.id"), _POSITION),
-    **dict.fromkeys(("key.deserializer", "value.deserializer"), _BYTES),
-    **dict.fromkeys(("key.serializer", "value.serializer"), _BYTES),
+    r"auto\.offset\.reset|enable\.auto\.commit|group\.(instance\.)?id": (
+        "Evergrid keeps its own position in each topic; delete the line."
+    ),
+    r"(key|value)\.(de)?serializer": "Evergrid reads and writes bytes; delete the line.",
 }
 
 # Properties of the Python client that Java does not know: what to write instead, for both.
-_LOGIN = "Write sasl.mechanism and sasl.jaas.config, or use kafka.security."
-_TOKENS = "Write Java's sasl.* lines, or use kafka.security with mechanism OAUTHBEARER."
-_FILES = "Use kafka.security.certificate and key, or write ssl.keystore.type and location."
 PYTHON_ONLY: Mapping[str, str] = {
-    "sasl.mechanisms": "Write sasl.mechanism, without the last letter.",
-    **dict.fromkeys(("sasl.username", "sasl.password"), _LOGIN),
-    **dict.fromkeys(
-        (
-            "sasl.oauthbearer.client.id",
-            "sasl.oauthbearer.client.secret",
-            "sasl.oauthbearer.method",
-            EXTENSIONS,
-        ),
-        _TOKENS,
+    r"sasl\.mechanisms": "Write sasl.mechanism, without the last letter.",
+    r"sasl\.(username|password)": (
+        "Write sasl.mechanism and sasl.jaas.config, or use kafka.security."
     ),
-    **dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), _FILES),
-    "ssl.ca.location": "Use kafka.security.ca, or write ssl.truststore.type=PEM and "
-    "ssl.truststore.location.",
+    r"sasl\.oauthbearer\.(client\.id|client\.secret|extensions|method)": (
+        "Write Java's sasl.* lines, or use kafka.security with mechanism OAUTHBEARER."
+    ),
+    r"ssl\.(certificate|key)\.location": (
+        "Use kafka.security.certificate and key, or write ssl.keystore.type and location."
+    ),
+    r"ssl\.ca\.location": (
+        "Use kafka.security.ca, or write ssl.truststore.type=PEM and ssl.truststore.location."
+    ),
 }
 
-# For properties where "move it to kafka.java" would not be the best advice.
-_TLS = (
-    "The Python client uses TLS 1.2 and 1.3, the newest that both sides have: delete the line, or "
-    "move it to kafka.java if it is meant for Spark alone."
-)
-_CLASS = (
-    "The Python client cannot run a Java class. For client credentials from a token endpoint use "
-    "kafka.security with mechanism OAUTHBEARER; else move the sasl.* lines to kafka.java, and set "
-    "how the Python client logs in under kafka.python."
-)
+# Properties of Java alone, where "move it to kafka.java" would not be the best advice.
 REMEDIES: Mapping[str, str] = {
-    **dict.fromkeys((HANDLER, "sasl.client.callback.handler.class", "sasl.login.class"), _CLASS),
-    **dict.fromkeys((_RETRIEVER, _VALIDATOR), _CLASS),
-    **dict.fromkeys(
-        CREDENTIALS,
-        "It is for OAUTHBEARER, and sasl.jaas.config has another login: delete one of the two.",
+    r"sasl\.(login|client)\.callback\.handler\.class|sasl\.login\.class|.*\.jwt\..*\.class": (
+        "The Python client cannot run a Java class. For client credentials from a token endpoint "
+        "use kafka.security with mechanism OAUTHBEARER; else move the sasl.* lines to kafka.java, "
+        "and set how the Python client logs in under kafka.python."
     ),
-    "ssl.enabled.protocols": _TLS,
-    "ssl.protocol": _TLS,
-    "ssl.cipher.suites": "The two clients name ciphers differently: set it under kafka.java "
-    "with Java's names and under kafka.python with OpenSSL's.",
-    "ssl.truststore.password": "A PEM truststore has no password; delete the line.",
-    "ssl.keystore.password": "A PEM keystore has no password, its key may have one: "
-    "ssl.key.password. Or set ssl.keystore.type to PKCS12 if it is such a file.",
+    "|".join(map(re.escape, CREDENTIALS)): (
+        "It is for OAUTHBEARER, and sasl.jaas.config has another login: delete one of the two."
+    ),
+    r"ssl\.(enabled\.protocols|protocol)": (
+        "The Python client uses TLS 1.2 and 1.3, the newest that both sides have: delete the line, "
+        "or move it to kafka.java if it is meant for Spark alone."
+    ),
+    r"ssl\.cipher\.suites": (
+        "The two clients name ciphers differently: set it under kafka.java with Java's names and "
+        "under kafka.python with OpenSSL's."
+    ),
+    r"ssl\.truststore\.password": "A PEM truststore has no password; delete the line.",
+    r"ssl\.keystore\.password": (
+        "A PEM keystore has no password, its key may have one: ssl.key.password. Or set "
+        "ssl.keystore.type to PKCS12 if it is such a file."
+    ),
+    ".*": (
+        "If only Spark's Java client needs it, move it to kafka.java; if the Python client has its "
+        "own setting for it, add that under kafka.python."
+    ),
 }
+
+
+def remedy_for(name: str, remedies: Mapping[str, str]) -> str:
+    """The remedy whose pattern is the first to match a property's name; empty if none does."""
+    return next((text for words, text in remedies.items() if re.fullmatch(words, name)), "")

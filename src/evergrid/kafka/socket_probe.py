@@ -123,10 +123,10 @@ def _best_reply(connection: Connection, context: ssl.SSLContext | None, request:
 def _reply(context: ssl.SSLContext | None, request: bytes, host: str, port: int) -> Reply:
     """The reply to a TLS handshake, if there is a context, and then to a request, if any."""
     try:
-        with socket.create_connection((host, port), _SECONDS) as plain:
-            with context.wrap_socket(plain, server_hostname=host) if context else plain as link:
-                link.sendall(request)
-                return Reply.ANSWER if not request or link.recv(1) else Reply.CLOSED
+        link = socket.create_connection((host, port), _SECONDS)
+        with context.wrap_socket(link, server_hostname=host) if context else link as link:
+            link.sendall(request)
+            return Reply.ANSWER if not request or link.recv(1) else Reply.CLOSED
     except ConnectionRefusedError:
         return Reply.SILENCE
     except (ConnectionError, ssl.SSLEOFError):
