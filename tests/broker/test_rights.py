@@ -6,12 +6,14 @@ That they are enough for Spark too is shown by the tests of the whole.
 from __future__ import annotations
 
 import itertools
+import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
+from tests.support.broker_changes import revoke
 
 from evergrid.broker.listeners import Listener, Protocol
 from evergrid.broker.rights import (
@@ -19,10 +21,8 @@ from evergrid.broker.rights import (
     RequiredRights,
     ResourceKind,
     Right,
-    commands,
     grant,
     producer_rights,
-    revoke,
 )
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.control_topic import ControlTopic
@@ -223,3 +223,15 @@ def test_the_documentation_lists_them(who: str) -> None:
     page = " ".join(PAGE.read_text().replace("\\\n", " ").split())
     for command in commands(f"User:evergrid-{who}", rights):
         assert command in page
+
+
+def commands(principal: str, rights: Iterable[Right]) -> Iterator[str]:
+    """The commands of Kafka's own tool that grant these rights."""
+    for right in rights:
+        asked = ["--add", "--allow-principal", principal]
+        for operation in right.operations:
+            asked += ["--operation", operation.name.capitalize()]
+        asked += [f"--{right.kind.name.lower()}", right.name]
+        asked += ["--resource-pattern-type", "prefixed"] if right.prefixed else []
+        tool = "kafka-acls --bootstrap-server $BROKER --command-config admin.properties"
+        yield f"{tool} {shlex.join(asked)}"

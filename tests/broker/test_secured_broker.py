@@ -24,10 +24,11 @@ from confluent_kafka import (
     TopicPartition,
 )
 from confluent_kafka.admin import AdminClient
+from tests.support.broker_changes import certify, revoke, set_password
 
 from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.listeners import CONTROLLER, INTERNAL, Listener, Protocol
-from evergrid.broker.rights import Operation, ResourceKind, Right, grant, revoke
+from evergrid.broker.rights import Operation, ResourceKind, Right, grant
 from evergrid.broker.secured_broker import ADMINISTRATOR, SecuredBroker
 from evergrid.broker.token_endpoint import TokenEndpoint
 from evergrid.config.sasl import Mechanism
@@ -201,9 +202,9 @@ def test_clients_refuse_a_broker_that_another_authority_vouches_for(
 
 def test_an_expired_certificate_is_refused_until_it_is_renewed(house: SecuredBroker) -> None:
     given = settings(house, SSL)
-    house.certify(SSL, until=PAST)
+    certify(house, SSL, until=PAST)
     assert re.match(BROKER_NOT_TRUSTED, refusal(given))
-    house.certify(SSL)
+    certify(house, SSL)
     assert send(given, TOPIC, b"renewed") is None
 
 
@@ -256,7 +257,7 @@ def test_a_connection_outlives_its_tokens(house: SecuredBroker) -> None:
 
 def test_a_changed_password_counts_at_once(house: SecuredBroker) -> None:
     old = settings(house, SCRAM, "bob")
-    house.set_password("bob")
+    set_password(house, "bob")
     assert re.match(LOGIN_REFUSED, refusal(old))
     for listener in (SCRAM, OAUTH):
         AdminClient({}, **settings(house, listener, "bob")).list_topics(timeout=LIMIT)

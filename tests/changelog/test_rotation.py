@@ -10,10 +10,10 @@ import msgspec
 import pytest
 import yaml
 from tests.handwritten_pipeline import HandwrittenPipeline
+from tests.support.broker_changes import revoke
 
 from evergrid.broker.listeners import Listener, Protocol
-from evergrid.broker.rights import Operation, ResourceKind, Right, grant, revoke
-from evergrid.broker.secret_files import write_secret
+from evergrid.broker.rights import Operation, ResourceKind, Right, grant
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.feed import Feed, FeedUpdate
 from evergrid.changelog.writer import RecordWriter
@@ -21,6 +21,7 @@ from evergrid.config import Settings, load
 from evergrid.kafka import topics
 from evergrid.kafka.client_renewal import RETRY_SECONDS
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
+from evergrid.process.private_directory import write_secret
 
 LIMIT = 120.0
 CERTIFIED = Listener(Protocol.SSL, client_certificates=True)

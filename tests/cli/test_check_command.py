@@ -15,7 +15,6 @@ from tests.handwritten_pipeline import HandwrittenPipeline
 
 from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.broker.secret_files import write_secret
 from evergrid.config import load
 from evergrid.config.settings import Tls
 from evergrid.gateway.access.key_file import create_key
@@ -23,6 +22,7 @@ from evergrid.kafka import topics
 from evergrid.kafka.certificates import read_certificate
 from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec
+from evergrid.process.private_directory import write_secret
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

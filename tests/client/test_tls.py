@@ -13,12 +13,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evergrid.broker.certificate_authority import LOOPBACK, CertificateAuthority, Purpose
-from evergrid.broker.secret_files import write_secret
+from evergrid.broker.certificate_authority import LOOPBACK, CertificateAuthority
 from evergrid.client import AsyncClient, AsyncWindows, Live, connect_async
 from evergrid.client.client_errors import ClientError, Rejected, Unreachable
 from evergrid.config.settings import Tls
 from evergrid.model.table import Table
+from evergrid.process.private_directory import write_secret
 from tests.certificates import self_signed
 from tests.client.people import QUICK, ids, person, until_async
 from tests.support.local_gateway import LocalGateway
@@ -35,7 +35,7 @@ def certified(
     hosts: tuple[str, ...] = LOOPBACK,
     until: datetime | None = None,
 ) -> Tls:
-    made = authority.issue("gateway", Purpose.SERVER, hosts, until=until)
+    made = authority.server(until, name="gateway", hosts=hosts)
     files = Tls(folder / "made.pem", folder / "made.key")
     files.certificate.write_text(made.pem)
     write_secret(files.key, made.key_pem)

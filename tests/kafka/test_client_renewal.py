@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from evergrid.broker.certificate_authority import CertificateAuthority
-from evergrid.broker.secret_files import write_secret
 from evergrid.config import load
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.client_renewal import CHECK_SECONDS, RETRY_SECONDS, ClientRenewal
 from evergrid.model.errors import ConfigError, LinkError
+from evergrid.process.private_directory import write_secret
 
 
 class Looks:

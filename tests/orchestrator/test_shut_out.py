@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.support.broker_changes import set_password
 
 from evergrid.broker.listeners import Listener, Protocol
 from evergrid.broker.rights import Operation, ResourceKind, Right, grant
-from evergrid.broker.secret_files import write_secret
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.manifest import RequestedChanges
 from evergrid.config import Settings, load
@@ -19,6 +19,7 @@ from evergrid.config.sasl import Mechanism
 from evergrid.kafka.client_renewal import CHECK_SECONDS
 from evergrid.kafka.message_sender import Sender
 from evergrid.orchestrator.control_reader import ControlMessage, ControlReader
+from evergrid.process.private_directory import write_secret
 
 LIMIT = 120.0
 TOPIC = "evergrid-control"
@@ -77,7 +78,7 @@ def test_a_rotated_password_is_taken_without_a_word_and_a_wrong_one_is_said(
     house: SecuredBroker, settings: Settings
 ) -> None:
     as_it_starts = house.accounts[ANNA].password  # the broker gives it this one at each start
-    house.set_password(ANNA)
+    set_password(house, ANNA)
     ear = Ear(settings)
     sender = Sender(house.administration())
 
@@ -88,7 +89,7 @@ def test_a_rotated_password_is_taken_without_a_word_and_a_wrong_one_is_said(
     send(b"first")
     ear.until(lambda: ear.heard == [b"first"])
 
-    house.set_password(ANNA, as_it_starts)
+    set_password(house, ANNA, as_it_starts)
     ear.during(3 * CHECK_SECONDS)
     restart(house)  # so that everybody has to log in again
     send(b"second")

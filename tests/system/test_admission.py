@@ -20,8 +20,7 @@ import yaml
 from evergrid.broker import jars
 from evergrid.broker.certificate_authority import CertificateAuthority
 from evergrid.broker.listeners import Listener, Protocol
-from evergrid.broker.rights import Operation, Right, grant, revoke
-from evergrid.broker.secret_files import write_secret
+from evergrid.broker.rights import Operation, Right, grant
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.codec import Row
 from evergrid.changelog.reader import read_to_end
@@ -36,10 +35,12 @@ from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.model.errors import LinkError
 from evergrid.pipeline.java_client import JavaClient
+from evergrid.process.private_directory import write_secret
 from evergrid.protocol.messages import Live
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
 from tests.handwritten_pipeline import HandwrittenPipeline
+from tests.support.broker_changes import certify, revoke, set_password
 from tests.support.free_ports import free_port
 from tests.support.reference_viewer import ViewerGroup
 from tests.system.conftest import PATIENCE
@@ -203,9 +204,9 @@ def another_token_authority(house: SecuredBroker, listener: Listener) -> Iterato
 
 @contextlib.contextmanager
 def expired_server(house: SecuredBroker, listener: Listener) -> Iterator[Connection]:
-    house.certify(listener, until=AN_HOUR_AGO)
+    certify(house, listener, until=AN_HOUR_AGO)
     yield house.connection(listener, ANNA)
-    house.certify(listener)
+    certify(house, listener)
 
 
 def own_certificate(made: Callable[[SecuredBroker], str]) -> Break:
@@ -401,7 +402,7 @@ def test_a_rotated_password_is_taken_by_new_clients(house: SecuredBroker, java: 
         watch = TopicWatch(connection)
         both_get_in(connection, java)
         assert TOPIC in watch.describe([TOPIC])
-        house.set_password(BEN, ODD)
+        set_password(house, BEN, ODD)
         both_get_in(connection, java)
         assert TOPIC in watch.describe([TOPIC])
 
@@ -443,7 +444,7 @@ def test_a_gateway_that_cannot_log_in_says_so_everywhere_and_goes_on_by_itself(
         gateway.wait_until_ready()
 
         # A rotation that went wrong, and the right one: open connections do not hide either.
-        new = house.set_password(GATEWAY).password
+        new = set_password(house, GATEWAY).password
         write_secret(password, "not-the-right-one")
         viewer.wait_for(lambda window: not window.live and shut_out in window.message, PATIENCE)
         write_secret(password, new)

@@ -15,8 +15,7 @@ import pytest
 import evergrid
 from evergrid.broker import jars
 from evergrid.broker.listeners import Listener
-from evergrid.broker.rights import Operation, ResourceKind, Right, grant, revoke
-from evergrid.broker.secret_files import write_secret
+from evergrid.broker.rights import Operation, ResourceKind, Right, grant
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.codec import Row
 from evergrid.client import Client, ClientError, Patience
@@ -28,10 +27,12 @@ from evergrid.model.source import TopicEnd
 from evergrid.pipeline.session import end_session, open_session
 from evergrid.pipeline.source_frames import kafka_options, message_history
 from evergrid.process.java import java_home
+from evergrid.process.private_directory import write_secret
 from evergrid.protocol.messages import Live
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.installation import SHORT_LIVED
+from tests.support.broker_changes import revoke
 from tests.support.free_ports import free_port
 from tests.support.pauses import Pauses
 from tests.support.reference_viewer import Viewer, ViewerGroup

@@ -7,7 +7,6 @@ machine and a trial, not for a cluster that others reach. `cryptography` comes w
 
 from __future__ import annotations
 
-import enum
 import ipaddress
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -19,7 +18,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from evergrid.broker.secret_files import write_secret
+from evergrid.process.private_directory import write_secret
+
+_Extension = tuple[x509.ExtensionType, bool]  # and whether it is critical
 
 LOOPBACK = ("127.0.0.1", "localhost")
 
@@ -31,13 +32,6 @@ _USAGES = (
     *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
     *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
 )
-
-
-class Purpose(enum.Enum):
-    """What a certificate is shown for."""
-
-    SERVER = ExtendedKeyUsageOID.SERVER_AUTH
-    CLIENT = ExtendedKeyUsageOID.CLIENT_AUTH
 
 
 class IssuedCertificate(msgspec.Struct, frozen=True):
@@ -83,43 +77,45 @@ class CertificateAuthority:
         path.write_text(self.pem)
         return path
 
-    def issue(
+    def server(
         self,
-        name: str,
-        purpose: Purpose,
-        hosts: Sequence[str] = (),
-        *,
         until: datetime | None = None,
         key: RSAPrivateKey | None = None,
+        *,
+        name: str = "localhost",
+        hosts: Sequence[str] = LOOPBACK,
     ) -> IssuedCertificate:
-        """A certificate for `name`; it has expired already when `until` is in the past."""
-        extensions: list[tuple[x509.ExtensionType, bool]] = [
-            (x509.BasicConstraints(ca=False, path_length=None), True),
-            (_key_usage("digital_signature", "key_encipherment"), True),
-            (x509.ExtendedKeyUsage([purpose.value]), False),
-        ]
-        if hosts:
-            extensions.append((x509.SubjectAlternativeName(map(_host, hosts)), False))
-        key = key or make_key()
-        return IssuedCertificate(self._sign(name, key, until, *extensions), key)
-
-    def server(
-        self, until: datetime | None = None, key: RSAPrivateKey | None = None
-    ) -> IssuedCertificate:
-        """A certificate for a server on this machine's loopback."""
-        return self.issue("localhost", Purpose.SERVER, LOOPBACK, until=until, key=key)
+        """A certificate for a server; it has expired already when `until` is in the past."""
+        names = x509.SubjectAlternativeName(map(_host, hosts))
+        return self._issue(name, ExtendedKeyUsageOID.SERVER_AUTH, until, key, (names, False))
 
     def client(self, name: str, until: datetime | None = None) -> IssuedCertificate:
-        return self.issue(name, Purpose.CLIENT, until=until)
+        return self._issue(name, ExtendedKeyUsageOID.CLIENT_AUTH, until, None)
 
-    def _sign(
+    def _issue(
         self,
         name: str,
-        key: RSAPrivateKey,
+        purpose: x509.ObjectIdentifier,
         until: datetime | None,
-        *extensions: tuple[x509.ExtensionType, bool],
+        key: RSAPrivateKey | None,
+        *more: _Extension,
+    ) -> IssuedCertificate:
+        key = key or make_key()
+        pem = self._sign(
+            name,
+            key,
+            until,
+            (x509.BasicConstraints(ca=False, path_length=None), True),
+            (_key_usage("digital_signature", "key_encipherment"), True),
+            (x509.ExtendedKeyUsage([purpose]), False),
+            *more,
+        )
+        return IssuedCertificate(pem, key)
+
+    def _sign(
+        self, name: str, key: RSAPrivateKey, until: datetime | None, *extensions: _Extension
     ) -> str:
-        """The PEM of a certificate with these extensions, each with whether it is critical."""
+        """The PEM of a certificate."""
         now = datetime.now(UTC)
         end = until or now + _LIFETIME
         builder = (

@@ -38,7 +38,6 @@ from evergrid.broker import broker_directory
 from evergrid.broker.jars import Jars, fetch
 from evergrid.broker.listeners import CONTROLLER, INTERNAL, Account, Protocol, Security
 from evergrid.broker.loopback_ports import HOST, choose_ports, free_port
-from evergrid.broker.secret_files import write_secret
 from evergrid.config.sasl import Mechanism, login
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
@@ -47,7 +46,7 @@ from evergrid.process import child_process
 from evergrid.process.class_archive import ClassArchive
 from evergrid.process.directory_lock import lock_directory
 from evergrid.process.java import java_command
-from evergrid.process.private_directory import private_files
+from evergrid.process.private_directory import private_files, write_secret
 
 NODE = "1"  # the id of the one broker that there is
 REQUEST_SECONDS = 20.0

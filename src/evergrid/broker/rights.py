@@ -1,18 +1,16 @@
-"""The rights that Evergrid needs on a cluster with ACLs, and commands to grant them.
+"""The rights that Evergrid needs on a cluster with ACLs.
 
-The documentation and the embedded broker use the same list, so the tests prove that it is enough.
+The embedded broker grants the rights that the documentation lists, so the tests prove that they are
+enough.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
-from typing import TypeVar
 
 import msgspec
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
     AclBinding,
-    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     ResourcePatternType,
@@ -24,7 +22,6 @@ from evergrid.kafka import clients
 
 _REQUEST_SECONDS = 20.0
 _ANY_HOST = "*"
-_Acl = TypeVar("_Acl", AclBinding, AclBindingFilter)
 
 
 # The Python client's own, for those who may not import it.
@@ -96,39 +93,14 @@ def producer_rights(topics: Iterable[str]) -> tuple[Right, ...]:
 def grant(administration: Connection, principal: str, rights: Iterable[Right]) -> None:
     """Grant these rights; others stay as they are."""
     admin = clients.admin(administration)  # kept: without it the answers never come
-    answers = admin.create_acls(
-        _acls(AclBinding, principal, rights), request_timeout=_REQUEST_SECONDS
-    )
+    answers = admin.create_acls(acls(principal, rights), request_timeout=_REQUEST_SECONDS)
     clients.wait_for(answers, administration, f"grant rights to {principal}")
 
 
-def revoke(administration: Connection, principal: str, rights: Iterable[Right]) -> None:
-    """Take these rights away; one that was not granted is no error."""
-    admin = clients.admin(administration)
-    answers = admin.delete_acls(
-        _acls(AclBindingFilter, principal, rights), request_timeout=_REQUEST_SECONDS
-    )
-    clients.wait_for(answers, administration, f"take rights from {principal}")
-
-
-def commands(principal: str, rights: Iterable[Right]) -> tuple[str, ...]:
-    """The commands of Kafka's own tool that grant these rights."""
-    tool = "kafka-acls --bootstrap-server $BROKER --command-config admin.properties"
-    return tuple(f"{tool} {shlex.join(_arguments(principal, right))}" for right in rights)
-
-
-def _arguments(principal: str, right: Right) -> list[str]:
-    asked = ["--add", "--allow-principal", principal]
-    for operation in right.operations:
-        asked += ["--operation", operation.name.capitalize()]
-    asked += [f"--{right.kind.name.lower()}", right.name]
-    return [*asked, "--resource-pattern-type", "prefixed"] if right.prefixed else asked
-
-
-def _acls(kind: type[_Acl], principal: str, rights: Iterable[Right]) -> list[_Acl]:
-    """The ACLs for these rights, or the filters that match them."""
+def acls(principal: str, rights: Iterable[Right]) -> list[AclBinding]:
+    """The ACLs that grant these rights."""
     return [
-        kind(
+        AclBinding(
             right.kind,
             right.name,
             ResourcePatternType.PREFIXED if right.prefixed else ResourcePatternType.LITERAL,

@@ -15,39 +15,26 @@ from __future__ import annotations
 
 import os
 import secrets
-import ssl
-import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import msgspec
-from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-)
 
 from evergrid.broker.certificate_authority import CertificateAuthority, IssuedCertificate, make_key
-from evergrid.broker.embedded_broker import NODE, REQUEST_SECONDS, EmbeddedBroker
+from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.broker.jars import Jars
 from evergrid.broker.listeners import Account, Listener, Security, trust
 from evergrid.broker.loopback_ports import choose_ports
-from evergrid.broker.secret_files import write_secret
 from evergrid.broker.token_endpoint import SCOPE, TokenEndpoint
 from evergrid.config.sasl import Mechanism, login
 from evergrid.config.secrets import SecretReader
 from evergrid.config.settings import Connection
-from evergrid.kafka import clients
-from evergrid.model.errors import BrokenPromise, LinkError
-from evergrid.process.private_directory import make_private
+from evergrid.model.errors import BrokenPromise
+from evergrid.process.private_directory import make_private, write_secret
 
 ADMINISTRATOR = "evergrid-administrator"
 _PASSWORD_BYTES = 24
-# Each of the broker's network threads reloads for itself, and they take connections in turn.
-_CONNECTIONS = 8
-_RELOAD_SECONDS = 20.0
-_POLL_SECONDS = 0.05
 _LOGIN_HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
 
 
@@ -93,7 +80,7 @@ class SecuredBroker:
         self.accounts = {name: self._account(name) for name in names}
         self._key = make_key()
         self.tokens = self._endpoint()
-        self._security = Security(
+        self.security = Security(
             listeners=self.listeners,
             administrator=Account(ADMINISTRATOR, _password()),
             accounts=tuple(self.accounts.values()),
@@ -103,11 +90,11 @@ class SecuredBroker:
         )
         for listener in self.listeners:
             if listener.protocol.is_encrypted:
-                self._certify(self._security.certificate(listener))
+                self.certify(self.security.certificate(listener))
         self.broker = EmbeddedBroker(
             data or self.directory / "broker",
             port,
-            security=self._security,
+            security=self.security,
             extra=extra,
             jars=jars,
             report=report,
@@ -148,7 +135,7 @@ class SecuredBroker:
         return KafkaSection(self.broker.address(listener.name), properties)
 
     def _login(self, mechanism: Mechanism, name: str) -> dict[str, str]:
-        secret = f"${{file:{self._password_file(name)}}}"
+        secret = f"${{file:{self.password_file(name)}}}"
         options, more = Account(name, secret).login, {}
         if mechanism is Mechanism.OAUTHBEARER:
             assert self.tokens is not None
@@ -173,68 +160,19 @@ class SecuredBroker:
         """A connection with all rights."""
         return self.broker.connection("administrator")
 
-    def set_password(self, name: str, password: str | None = None) -> Account:
-        """Change a password for SCRAM and at the token endpoint; its file follows.
-
-        The accounts of PLAIN are in the broker's settings: a password there does not change.
-        """
-        account = Account(name, password or _password())
-        self.broker.put_accounts([account])
-        if self.tokens is not None:
-            self.tokens.secrets[name] = account.password
-        write_secret(self._password_file(name), account.password)
-        self.accounts[name] = account
-        return account
-
-    def certify(self, listener: Listener, until: datetime | None = None) -> None:
-        """Give a listener a new certificate, valid until then; open connections stay.
-
-        Returns when a running broker uses it for new connections.
-        """
-        file = self._security.certificate(listener)
-        new = self._certify(file, until).pem
-        if self.broker.pid is None:
-            return
-        setting = self._security.certificate_setting(listener)
-        self._reload(setting, file)
-        host, _, port = self.broker.address(listener.name).partition(":")
-        deadline = time.monotonic() + _RELOAD_SECONDS
-        address = host, int(port)
-        while any(ssl.get_server_certificate(address) != new for _ in range(_CONNECTIONS)):
-            if time.monotonic() > deadline:
-                raise LinkError(
-                    f"the listener {listener.name} still uses its old certificate",
-                    where=f"{host}:{port}",
-                    remedy=f"See why in {self.broker.log_file}.",
-                )
-            time.sleep(_POLL_SECONDS)
-
-    def _certify(self, file: Path, until: datetime | None = None) -> IssuedCertificate:
+    def certify(self, file: Path, until: datetime | None = None) -> IssuedCertificate:
+        """Write a new certificate of this machine to `file`."""
         file.parent.mkdir(exist_ok=True)
         certificate = self.authority.server(until, self._key)
         certificate.write(file)
         return certificate
 
-    def _reload(self, setting: str, file: Path) -> None:
-        """Make the broker reload the file that one of its settings names.
-
-        It does so when the setting changes, and the controller passes on only changes: so the
-        setting is overridden with the same value, and the override is removed.
-        """
-        administration = self.administration()
-        admin = clients.admin(administration)
-        for change in (AlterConfigOpType.SET, AlterConfigOpType.DELETE):
-            entry = ConfigEntry(setting, str(file), incremental_operation=change)
-            broker = ConfigResource(ConfigResource.Type.BROKER, NODE, incremental_configs=[entry])
-            answers = admin.incremental_alter_configs([broker], request_timeout=REQUEST_SECONDS)
-            clients.wait_for(answers, administration, f"set {setting}")
-
-    def _password_file(self, name: str) -> Path:
+    def password_file(self, name: str) -> Path:
         return self.directory / f"{name}.password"
 
     def _account(self, name: str) -> Account:
         account = Account(name, _password())
-        write_secret(self._password_file(name), account.password)
+        write_secret(self.password_file(name), account.password)
         if any(listener.client_certificates for listener in self.listeners):
             self.authority.client(name).write(self.directory / f"{name}.pem")
         return account
@@ -247,7 +185,7 @@ class SecuredBroker:
         file.write_text(f"{port}\n")
         known = {account.name: account.password for account in self.accounts.values()}
         certificate = self.directory / "server" / "tokens.pem"
-        self._certify(certificate)
+        self.certify(certificate)
         return TokenEndpoint(certificate, port, known)
 
 

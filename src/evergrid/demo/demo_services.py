@@ -13,7 +13,6 @@ from pathlib import Path
 
 from evergrid.broker import jars
 from evergrid.broker.loopback_ports import free_port, is_free
-from evergrid.broker.secret_files import write_secret
 from evergrid.client import Client, ClientError, Patience, connect
 from evergrid.config.settings import Gateway
 from evergrid.demo.board import Board
@@ -24,7 +23,7 @@ from evergrid.gateway.access.key_file import create_key, remove_key
 from evergrid.model.errors import ConfigError
 from evergrid.process import child_process
 from evergrid.process.directory_lock import lock_directory
-from evergrid.process.private_directory import make_private
+from evergrid.process.private_directory import make_private, write_secret
 from evergrid.process.supervised_child import SupervisedChild, stop_all
 
 _KEY_NAME = "demo"

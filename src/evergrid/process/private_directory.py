@@ -42,3 +42,13 @@ def private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(before)
+
+
+def write_secret(path: Path, text: str) -> Path:
+    """Write `text` for its owner alone, whole or not at all: its readers never see half of it."""
+    new = path.with_name(f".{path.name}.new")
+    new.unlink(missing_ok=True)  # one left behind may have been opened to others
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    new.replace(path)
+    return path
