@@ -5,15 +5,12 @@ here. `ivy.xml` names the libraries, `jars.lock` the SHA-256 that each file must
 
 1. Jars are in `<cache>/jars-<hash of ivy.xml and jars.lock>`: a release with other versions never
    disturbs one that runs.
-2. Ivy fills a temporary folder beside it, each file is compared with the lock, a stamp
-   with the sizes is written, and only then is the folder renamed into place.
+2. Ivy fills a temporary folder beside it, which is renamed into place when each file is as locked.
 3. A lock file lets one process fetch while the others wait for its result.
-4. Later starts compare existence and size with the stamp, not 50 MB of hashes.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import fcntl
 import functools
@@ -153,14 +150,14 @@ def _fill(folder: Path, lock: Mapping[str, str], report: Report) -> None:
         shutil.rmtree(left_by_a_crash, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="fetching-") as name:
         fresh = Path(name) / "jars"
-        _fetch_into(fresh, Path(name) / "ivy", folder.parent / _LOG, report)
+        fetch_into(fresh, Path(name) / "ivy", folder.parent / _LOG, report)
         verify(fresh, lock)
         shutil.rmtree(folder, ignore_errors=True)  # there only if someone damaged it
         fresh.rename(folder)
     report(f"Java libraries are in {folder}")
 
 
-def _fetch_into(fresh: Path, ivy_cache: Path, log: Path, report: Report) -> None:
+def fetch_into(fresh: Path, ivy_cache: Path, log: Path, report: Report) -> None:
     """Run Ivy, and again while it finds at least some of the libraries."""
     report("Fetching 50 MB of Java libraries (once) …")
     command = _ivy_command(fresh, ivy_cache)
@@ -244,8 +241,8 @@ def _run(command: Sequence[str], deadline: float, report: Report) -> tuple[int, 
         said = b""
         shown = ""
         while True:
-            patience = min(_SILENT_SECONDS, deadline - time.monotonic())
-            if not select.select([output], [], [], max(patience, 0.0))[0]:
+            wait = min(_SILENT_SECONDS, deadline - time.monotonic())
+            if not select.select([output], [], [], max(wait, 0.0))[0]:
                 ivy.kill()
                 return 1, said.decode(errors="replace") + "\n(stopped: no answer in time)\n"
             piece = output.read(65536)
@@ -265,28 +262,8 @@ def _progress(said: str) -> str:
     return ""
 
 
-def _relock(report: Report) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        fresh = Path(name) / "jars"
-        _fetch_into(fresh, Path(name) / "ivy", Path.cwd() / _LOG, report)
-        LOCK_FILE.write_text(write_lock(fresh))
-    report(f"wrote {LOCK_FILE}")
-
-
-def _main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m evergrid.broker.jars", description=fetch.__doc__
-    )
-    parser.add_argument("--relock", action="store_true", help="fetch, and write jars.lock anew")
-    relock = parser.parse_args().relock
-    report = functools.partial(print, file=sys.stderr)
-    try:
-        _relock(report) if relock else fetch(report)
-    except EvergridError as error:
-        report(str(error))
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(_main())
+    try:
+        fetch(functools.partial(print, file=sys.stderr))
+    except EvergridError as error:
+        sys.exit(str(error))
