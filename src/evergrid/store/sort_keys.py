@@ -8,7 +8,6 @@ from a value with this number. A text becomes its first words, then the rest of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import total_ordering
 from typing import Any
 
 import msgspec
@@ -23,6 +22,7 @@ from evergrid.store.rows import WORDS, Rows
 
 _TOP_BIT = np.uint64(1 << 63)
 _ALL_BITS = np.uint64(2**64 - 1)
+_INVERTED = bytes((254 - byte) % 256 for byte in range(256))
 
 # Numbers, or texts' rests as objects; None where every row has the same, the column's blank.
 KeyColumn = NDArray[Any] | None
@@ -37,23 +37,9 @@ class Term(msgspec.Struct, frozen=True):
     nulls_first: bool = False
 
 
-@total_ordering
-class _Down:
-    """A text that compares in descending order."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Down) and self.text == other.text
-
-    def __lt__(self, other: _Down) -> bool:
-        return other.text < self.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
+def _descending(text: bytes) -> bytes:
+    """Bytes that compare as these do in descending order: UTF-8 never has a byte 255."""
+    return text.translate(_INVERTED) + b"\xff"
 
 
 class Keys:
@@ -148,7 +134,7 @@ class Order:
 def _blanks(term: Term) -> list[object]:
     flag = np.uint64(term.nulls_first)
     if term.type.kind is ColumnKind.TEXT:
-        return [None] * WORDS + [flag, _Down(b"") if term.descending else b""]
+        return [None] * WORDS + [flag, _descending(b"") if term.descending else b""]
     return [None] * (2 if is_wide(term.type) else 1) + [flag]
 
 
@@ -186,7 +172,7 @@ def _text_keys(rows: Rows, term: Term) -> list[KeyColumn]:
     rest = words.rest
     if rest is not None and term.descending:
         turned = np.empty(len(rest), object)
-        turned[:] = [_Down(text) for text in rest]
+        turned[:] = [_descending(text) for text in rest]
         rest = turned
     return [*_with_nulls(numbers, valid, term.nulls_first), rest]
 

@@ -13,8 +13,7 @@ from evergrid.model.table import Table
 from evergrid.store.column import TextColumn, column_for, in_memory
 from evergrid.store.growing_array import Mask, Slots, enough, sized
 from evergrid.store.ordered_rows import OrderedRows
-from evergrid.store.row_ids import RowIds
-from evergrid.store.row_index import MISSING, Parts, RowIndex
+from evergrid.store.row_index import MISSING, Parts, RowIds, RowIndex
 from evergrid.store.rows import Rows
 from evergrid.store.sort_keys import Order
 
