@@ -149,20 +149,12 @@ class KafkaKeys(ConnectionKeys, frozen=True):
     )
 
 
-class _ClientProperties(msgspec.Struct, frozen=True):
-    """Properties for both clients, in Java's words, and for each alone; secrets by reference."""
+class _ClientProperties(msgspec.Struct):
+    """Properties for both clients, in Java's names, and for each alone; secrets by reference."""
 
-    properties: Mapping[str, str] = {}
-    java: Mapping[str, str] = {}
-    python: Mapping[str, str] = {}
-
-    def under(self, other: _ClientProperties) -> _ClientProperties:
-        """Both; what `other` says wins."""
-        return _ClientProperties(
-            {**self.properties, **other.properties},
-            {**self.java, **other.java},
-            {**self.python, **other.python},
-        )
+    properties: dict[str, str] = {}
+    java: dict[str, str] = {}
+    python: dict[str, str] = {}
 
 
 def read_kafka(section: Section, secrets: SecretReader) -> Kafka:
@@ -175,10 +167,10 @@ def read_kafka(section: Section, secrets: SecretReader) -> Kafka:
 
 def _connection(section: Section, common: Mapping[str, Any], secrets: SecretReader) -> Connection:
     name, given = section.path[-1], {**common, **_read(section, secrets)}
-    bootstrap, security = given.pop("bootstrap"), given.pop("security")
-    client = security.under(_ClientProperties(**given))
+    own: dict[str, Any] = msgspec.structs.asdict(given["security"])
+    own |= {kind: {**lines, **given.get(kind, {})} for kind, lines in own.items()}
     try:
-        return Connection(name, bootstrap, **msgspec.structs.asdict(client)).revealed(secrets)
+        return Connection(name, given["bootstrap"], **own).revealed(secrets)
     except ConfigError as error:
         if not section.problems:  # or it was reported where it was read
             section.report(error.what, error.remedy)
@@ -255,10 +247,17 @@ def _read_security(section: Section, secrets: SecretReader) -> _ClientProperties
         mechanism = _revealed_value(section, "mechanism", _MECHANISM, secrets)
     _check(section, tls, mechanism)
     protocol = ("SASL_" if mechanism else "") + ("SSL" if tls else "PLAINTEXT")
-    lines = _ClientProperties({"security.protocol": protocol}).under(_tls(section, secrets))
+    lines = _ClientProperties({"security.protocol": protocol})
+    _add_certificates(section, secrets, lines)
+    if mechanism:
+        lines.properties["sasl.mechanism"] = mechanism.value
     if mechanism is Mechanism.OAUTHBEARER:
-        return lines.under(_token(section, secrets))
-    return lines.under(_login(section, mechanism)) if mechanism else lines
+        _add_token(section, secrets, lines)
+    elif mechanism:
+        user, password = (_text(section, key) for key in _USER)
+        lines.java[LOGIN] = login(mechanism, {"username": user, "password": password})
+        lines.python |= {"sasl.username": user, "sasl.password": password}
+    return lines
 
 
 def _check(section: Section, tls: bool, mechanism: Mechanism | None) -> None:
@@ -318,41 +317,31 @@ def _held(section: Section, key: str, path: str, told: str, secrets: SecretReade
     return reference
 
 
-def _tls(section: Section, secrets: SecretReader) -> _ClientProperties:
+def _add_certificates(section: Section, secrets: SecretReader, lines: _ClientProperties) -> None:
     """Whom the client trusts, and its own certificate."""
-    both: dict[str, str] = {}
-    java: dict[str, str] = {}
-    python: dict[str, str] = {}
+    java, python = lines.java, lines.python
     if "ca" in section:
         python["ssl.ca.location"], ca = _pem_file(section, "ca", secrets)
         java |= _trusted(ca)
     if "certificate" in section and "key" in section:
-        python["ssl.certificate.location"], chain = _pem_file(section, "certificate", secrets)
-        python["ssl.key.location"], key = _pem_file(section, "key", secrets)
         java["ssl.keystore.type"] = "PEM"
-        java["ssl.keystore.certificate.chain"] = chain
-        java["ssl.keystore.key"] = key
+        python["ssl.certificate.location"], java["ssl.keystore.certificate.chain"] = _pem_file(
+            section, "certificate", secrets
+        )
+        python["ssl.key.location"], java["ssl.keystore.key"] = _pem_file(section, "key", secrets)
         if "key_password" in section:
-            both["ssl.key.password"] = _text(section, "key_password")
-    return _ClientProperties(both, java, python)
+            lines.properties["ssl.key.password"] = _text(section, "key_password")
 
 
 def _trusted(certificates: str) -> dict[str, str]:
     return {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": certificates}
 
 
-def _login(section: Section, mechanism: Mechanism) -> _ClientProperties:
-    user, password = (_text(section, key) for key in _USER)
-    return _ClientProperties(
-        {"sasl.mechanism": mechanism.value},
-        {LOGIN: login(mechanism, {"username": user, "password": password})},
-        {"sasl.username": user, "sasl.password": password},
-    )
-
-
-def _token(section: Section, secrets: SecretReader) -> _ClientProperties:
+def _add_token(section: Section, secrets: SecretReader, lines: _ClientProperties) -> None:
+    lines.properties["sasl.oauthbearer.token.endpoint.url"] = _text(section, "token_url")
     options: dict[str, str] = {}
-    python = {"sasl.oauthbearer.method": "oidc"}
+    python = lines.python
+    python["sasl.oauthbearer.method"] = "oidc"
     words = {"client_id": "clientId", "client_secret": "clientSecret", "scope": "scope"}
     for key, option in words.items():
         if key in section:
@@ -367,14 +356,7 @@ def _token(section: Section, secrets: SecretReader) -> _ClientProperties:
     if "token_ca" in section:
         python["https.ca.location"], ca = _pem_file(section, "token_ca", secrets)
         options |= _trusted(ca)
-    return _ClientProperties(
-        {
-            "sasl.mechanism": Mechanism.OAUTHBEARER.value,
-            "sasl.oauthbearer.token.endpoint.url": _text(section, "token_url"),
-        },
-        {LOGIN: login(Mechanism.OAUTHBEARER, options)},
-        python,
-    )
+    lines.java[LOGIN] = login(Mechanism.OAUTHBEARER, options)
 
 
 def _text(section: Section, key: str) -> str:
