@@ -310,7 +310,7 @@ def test_clients_log_to_the_logger_they_are_given(
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         nobody = Connection("source", f"127.0.0.1:{closed.getsockname()[1]}")
-        producer = clients.producer(nobody, logger=logging.getLogger("mine"))
+        producer = clients.producer(nobody, logger=clients.LogDedup(logging.getLogger("mine")))
         wait_for(lambda: producer.poll(0.1) is not None and "refused" in caplog.text, "the log")
     assert {record.name for record in caplog.records} == {"mine"}
     assert len([record for record in caplog.records if "refused" in record.message]) == 1

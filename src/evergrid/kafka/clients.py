@@ -8,7 +8,6 @@ rotated: that is a LinkError.
 
 from __future__ import annotations
 
-import functools
 import logging
 import re
 import threading
@@ -67,7 +66,7 @@ class LogDedup:
 
 
 # Beside plain values a client takes a `logger`, and callbacks such as `error_cb`.
-Value = str | int | float | bool | logging.Logger | LogDedup | Callable[..., object]
+Value = str | int | float | bool | LogDedup | Callable[..., object]
 
 # Defaults, which a connection or a caller may override.
 _DEFAULTS: Mapping[Role, Mapping[str, Value]] = {
@@ -163,8 +162,7 @@ def _diagnosis(connection: Connection, code: int | None, reason: str) -> Diagnos
 
 
 _good: set[Hashable] = set()  # settings that a client was made with
-# One for all clients that share a logger: they report the same broker that is down.
-_dedup = functools.cache(LogDedup)
+_LOG_ONCE = LogDedup(LOG)  # one for all clients: they report the same broker that is down
 
 
 def _made(
@@ -179,11 +177,10 @@ def _made(
     try:
         # Each new client reads the secrets again: that is how they are rotated.
         own = python_properties(connection.renewed(), role)
-        settings = {**_DEFAULTS[Role.ANY], **_DEFAULTS[role], **own, **overrides}
+        defaults = {"logger": _LOG_ONCE, **_DEFAULTS[Role.ANY], **_DEFAULTS[role]}
+        settings = {**defaults, **own, **overrides}
         if not _RECONNECT.keys() & settings.keys():
             settings |= _RECONNECT
-        logger = settings.get("logger", LOG)
-        settings["logger"] = _dedup(logger) if isinstance(logger, logging.Logger) else logger
         client = make(settings)
     except (ConfigError, KafkaException, ValueError, TypeError) as error:
         refused = error if isinstance(error, ConfigError) else _refused(connection, error)
