@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -12,7 +13,7 @@ from tests.system.wiretap import Wiretap
 
 from evergrid.broker import jars
 from evergrid.broker.listeners import Listener, Protocol
-from evergrid.broker.secured_broker import KafkaSection, SecuredBroker
+from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.broker.token_endpoint import SCOPE
 from evergrid.config import load
 from evergrid.config.sasl import Mechanism
@@ -43,11 +44,11 @@ def java() -> Iterator[JavaClient]:
         yield client
 
 
-def pasted(folder: Path, section: KafkaSection, lines: str) -> Connection:
+def pasted(folder: Path, section: dict[str, Any], lines: str) -> Connection:
     """The connection of a configuration with these lines."""
     file = folder / "evergrid.yaml"
     text = "".join(f"    {line}\n" for line in lines.strip().split("\n"))
-    file.write_text(f"kafka:\n  bootstrap: {section.bootstrap}\n  properties: |\n{text}")
+    file.write_text(f"kafka:\n  bootstrap: {section['bootstrap']}\n  properties: |\n{text}")
     return load(file, {}).kafka.source
 
 
@@ -63,14 +64,16 @@ def both_get_in(java: JavaClient, connection: Connection) -> None:
 
 def test_credentials_as_properties(house: SecuredBroker, java: JavaClient, tmp_path: Path) -> None:
     section = house.section(OAUTH, "anna")
-    authority = section.properties["ssl.truststore.location"]
-    secret = section.properties["sasl.jaas.config"].partition('clientSecret="')[2].partition('"')[0]
+    authority = section["properties"]["ssl.truststore.location"]
+    secret = (
+        section["properties"]["sasl.jaas.config"].partition('clientSecret="')[2].partition('"')[0]
+    )
     lines = f"""
 security.protocol=SASL_SSL
 ssl.truststore.type=PEM
 ssl.truststore.certificates={flat(authority)}
 sasl.mechanism=OAUTHBEARER
-{ENDPOINT}={section.properties[ENDPOINT]}
+{ENDPOINT}={section["properties"][ENDPOINT]}
 sasl.oauthbearer.client.credentials.client.id=anna
 sasl.oauthbearer.client.credentials.client.secret={secret}
 sasl.oauthbearer.scope={SCOPE}
@@ -83,8 +86,10 @@ sasl.jaas.config={MODULE} required \\
 
 def test_strimzis_lines(house: SecuredBroker, java: JavaClient, tmp_path: Path) -> None:
     section = house.section(OAUTH, "anna")
-    authority = section.properties["ssl.truststore.location"]
-    secret = section.properties["sasl.jaas.config"].partition('clientSecret="')[2].partition('"')[0]
+    authority = section["properties"]["ssl.truststore.location"]
+    secret = (
+        section["properties"]["sasl.jaas.config"].partition('clientSecret="')[2].partition('"')[0]
+    )
     lines = f"""
 security.protocol=SASL_SSL
 ssl.truststore.type=PEM
@@ -95,7 +100,7 @@ sasl.jaas.config={MODULE} required \\
     oauth.client.id="anna" \\
     oauth.client.secret="{secret}" \\
     oauth.scope="{SCOPE}" \\
-    oauth.token.endpoint.uri="{section.properties[ENDPOINT]}" \\
+    oauth.token.endpoint.uri="{section["properties"][ENDPOINT]}" \\
     oauth.ssl.truststore.type="PEM" \\
     oauth.ssl.truststore.location="{authority}";
 """
@@ -105,7 +110,7 @@ sasl.jaas.config={MODULE} required \\
 def test_extensions_with_commas_and_backslashes_arrive_whole_from_both_clients(
     house: SecuredBroker, java: JavaClient, tmp_path: Path
 ) -> None:
-    bootstrap = house.section(OPEN_OAUTH, "anna").bootstrap
+    bootstrap = house.section(OPEN_OAUTH, "anna")["bootstrap"]
     assert house.tokens is not None
     security = {
         "tls": False,
@@ -133,8 +138,8 @@ def test_certificates_that_became_one_line(
     house: SecuredBroker, java: JavaClient, tmp_path: Path
 ) -> None:
     section = house.section(CERTIFIED, "anna")
-    own = Path(section.properties["ssl.keystore.location"]).read_text()
-    authority = section.properties["ssl.truststore.location"]
+    own = Path(section["properties"]["ssl.keystore.location"]).read_text()
+    authority = section["properties"]["ssl.truststore.location"]
     start = own.index("-----BEGIN PRIVATE KEY")
     end = own.index("-----END PRIVATE KEY-----") + len("-----END PRIVATE KEY-----")
     parts = {"key": own[start:end], "chain": own[:start] + own[end:]}

@@ -41,7 +41,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
 @pytest.fixture
 def settings(house: SecuredBroker, tmp_path: Path) -> Settings:
     file = tmp_path / "evergrid.yaml"
-    file.write_text(yaml.safe_dump({"kafka": house.section(SCRAM, ANNA).document()}))
+    file.write_text(yaml.safe_dump({"kafka": house.section(SCRAM, ANNA)}))
     return load(file, {})
 
 

@@ -70,13 +70,13 @@ class SecuredWorld:
         self.listener = listener
         control = f"control-{name}"
         self.needs = RequiredRights((f"users-{name}", f"accounts-{name}"), f"eg-{name}", control)
-        section = house.section(listener, PIPELINE).document()
+        section = house.section(listener, PIPELINE)
         self.world = self._world(
             folder / "pipeline", kafka or section, {"spark": {"batch": "20s", **(spark or {})}}
         )
         self.viewing = self._world(
             folder / "gateway",
-            viewing or house.section(listener, GATEWAY).document(),
+            viewing or house.section(listener, GATEWAY),
             {"gateway": gateway_section(self._port)},
         )
         self.grant(PIPELINE, self.needs.pipeline())

@@ -120,7 +120,7 @@ def test_what_one_wants_in_ones_own_words_serves_both_clients(
     house: SecuredBroker, java: JavaClient, tmp_path: Path, listener: Listener
 ) -> None:
     file = tmp_path / "evergrid.yaml"
-    bootstrap = house.section(listener, ANNA).bootstrap
+    bootstrap = house.section(listener, ANNA)["bootstrap"]
     security = in_own_words(house, listener)
     file.write_text(yaml.safe_dump({"kafka": {"bootstrap": bootstrap, "security": security}}))
     connection = load(file, {}).kafka.source
@@ -132,7 +132,7 @@ def test_scope_and_extensions_arrive_from_both_clients(
 ) -> None:
     """The scope at the token endpoint, and the extensions beside the token at the broker."""
     listener = Listener(Protocol.SASL_PLAINTEXT, Mechanism.OAUTHBEARER)
-    bootstrap = house.section(listener, ANNA).bootstrap
+    bootstrap = house.section(listener, ANNA)["bootstrap"]
     assert house.tokens is not None
     asked: list[Callable[[Connection], object]] = [reach, java.reach]
     for ask in asked:

@@ -349,7 +349,7 @@ def wanted(house: SecuredBroker, account: str, password: str) -> dict[str, objec
         "user": account,
         "password": password,
     }
-    return {"bootstrap": house.section(SCRAM, account).bootstrap, "security": security}
+    return {"bootstrap": house.section(SCRAM, account)["bootstrap"], "security": security}
 
 
 def secrets_of(house: SecuredBroker, gateway: GatewayProcess) -> dict[str, str]:

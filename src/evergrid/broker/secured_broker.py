@@ -18,8 +18,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-
-import msgspec
+from typing import Any
 
 from evergrid.broker.certificate_authority import CertificateAuthority, IssuedCertificate, make_key
 from evergrid.broker.embedded_broker import EmbeddedBroker
@@ -36,20 +35,6 @@ from evergrid.process.private_directory import make_private, write_secret
 ADMINISTRATOR = "evergrid-administrator"
 _PASSWORD_BYTES = 24
 _LOGIN_HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
-
-
-class KafkaSection(msgspec.Struct, frozen=True):
-    """The `kafka` section of a configuration, with the Java client's names.
-
-    Secrets are references to files, so that the section can be shown to anyone.
-    """
-
-    bootstrap: str
-    properties: dict[str, str]
-
-    def document(self) -> dict[str, object]:
-        """The section as YAML has it."""
-        return msgspec.structs.asdict(self)
 
 
 class SecuredBroker:
@@ -122,8 +107,11 @@ class SecuredBroker:
         if self.tokens is not None:
             self.tokens.stop()
 
-    def section(self, listener: Listener, name: str = "evergrid") -> KafkaSection:
-        """How a client with the account `name` connects to `listener`."""
+    def section(self, listener: Listener, name: str = "evergrid") -> dict[str, Any]:
+        """The `kafka` section of a configuration for the account `name`, with Java's names.
+
+        Secrets are references to files, so that the section can be shown to anyone.
+        """
         properties = {"security.protocol": listener.protocol.value}
         if listener.protocol.is_encrypted:
             properties |= trust(self.ca)
@@ -132,7 +120,7 @@ class SecuredBroker:
             properties["ssl.keystore.location"] = str(self.directory / f"{name}.pem")
         if listener.mechanism is not None:
             properties |= self._login(listener.mechanism, name)
-        return KafkaSection(self.broker.address(listener.name), properties)
+        return {"bootstrap": self.broker.address(listener.name), "properties": properties}
 
     def _login(self, mechanism: Mechanism, name: str) -> dict[str, str]:
         secret = f"${{file:{self.password_file(name)}}}"
@@ -152,9 +140,8 @@ class SecuredBroker:
         self, listener: Listener, name: str = "evergrid", *, called: str = "secured"
     ) -> Connection:
         """The connection that this section configures."""
-        found = self.section(listener, name)
         secrets = SecretReader(os.environ, self.directory)
-        return Connection(called, found.bootstrap, found.properties).revealed(secrets)
+        return Connection(called, **self.section(listener, name)).revealed(secrets)
 
     def administration(self) -> Connection:
         """A connection with all rights."""

@@ -120,7 +120,7 @@ class DemoBroker:
         """The `kafka` section of the configuration; secrets are references to files."""
         if self._secured is None or self._listener is None:
             return {"bootstrap": self.bootstrap}
-        return self._secured.section(self._listener, EVERGRID).document()
+        return self._secured.section(self._listener, EVERGRID)
 
 
 def _description(listener: Listener) -> str:

@@ -39,11 +39,8 @@ _OPTIONS: Mapping[str, str] = {
     "oauth.client.secret": "clientSecret",
     "oauth.scope": "scope",
     "oauth.token.endpoint.uri": TOKEN_ENDPOINT,
-    **{
-        f"oauth.ssl.truststore.{part}": f"ssl.truststore.{part}"
-        for part in ("certificates", "location", "password", "type")
-    },
 }
+_TRUST_STORE = "oauth.ssl.truststore."
 _IS_JWT = "oauth.access.token.is.jwt"
 _TUNING = frozenset(
     f"oauth.{name}"
@@ -188,8 +185,8 @@ def _options(connection: Connection, login: Login) -> dict[str, str]:
             found[_OPTIONS[option]] = value
         elif option.startswith(_EXTENSION):
             found[names.EXTENSION + option.removeprefix(_EXTENSION)] = value
-        elif not option.startswith(_START):
-            found[option] = value
+        elif option.startswith(_TRUST_STORE) or not option.startswith(_START):
+            found[option.removeprefix(_START)] = value
         # Both clients look into their tokens, which they can do with a JWT alone.
         elif option not in _TUNING and (option, value.lower()) != (_IS_JWT, "true"):
             what = f"{option} of Strimzi's login is not known to the two clients"
