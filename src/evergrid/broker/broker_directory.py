@@ -11,35 +11,18 @@ from pathlib import Path
 from evergrid.model.errors import ConfigError
 from evergrid.process.private_directory import make_private
 
-LOG_SETTINGS_FILE = "log4j2.properties"
+LOG_SETTINGS_FILE = Path(__file__).with_name("log4j2.properties")
 LEAST_FREE_BYTES = 512 * 1024 * 1024
 
 _ERROR = re.compile(r"^\S+ (?:ERROR|FATAL) (.+)$", re.MULTILINE)
 _CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Exception|Error): .+)$", re.MULTILINE)
-
-# Paths are relative to the folder, where the broker runs.
-_LOG_SETTINGS = """\
-status = warn
-appender.file.type = RollingFile
-appender.file.name = file
-appender.file.fileName = log/broker.log
-appender.file.filePattern = log/broker.log.%i
-appender.file.layout.type = PatternLayout
-appender.file.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %p %c{1}: %m%n%throwable
-appender.file.policies.type = SizeBasedTriggeringPolicy
-appender.file.policies.size = 5MB
-appender.file.strategy.type = DefaultRolloverStrategy
-appender.file.strategy.max = 3
-rootLogger.level = info
-rootLogger.appenderRef.file.ref = file
-"""
 
 
 def make(directory: Path, report: Callable[[str], None]) -> None:
     """Create the directory and the settings of its log; an existing one is fine."""
     make_private(directory, report)
     (directory / "log").mkdir(exist_ok=True)
-    (directory / LOG_SETTINGS_FILE).write_text(_LOG_SETTINGS)
+    shutil.copyfile(LOG_SETTINGS_FILE, directory / LOG_SETTINGS_FILE.name)
 
 
 def check_space(directory: Path) -> None:

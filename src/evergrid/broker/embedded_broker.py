@@ -65,35 +65,10 @@ _JAVA_OPTIONS = (
     "-Xmx512m",
     "-XX:+ExitOnOutOfMemoryError",
     "-Djava.awt.headless=true",
-    f"-Dlog4j2.configurationFile={broker_directory.LOG_SETTINGS_FILE}",
+    f"-Dlog4j2.configurationFile={broker_directory.LOG_SETTINGS_FILE.name}",
 )
 
-_SETTINGS = {
-    "process.roles": "broker,controller",
-    "node.id": NODE,
-    "controller.listener.names": CONTROLLER,
-    "auto.create.topics.enable": "false",
-    "num.partitions": "1",
-    "default.replication.factor": "1",
-    "offsets.topic.replication.factor": "1",
-    "offsets.topic.num.partitions": "4",
-    "transaction.state.log.replication.factor": "1",
-    "transaction.state.log.min.isr": "1",
-    "transaction.state.log.num.partitions": "4",
-    "share.coordinator.state.topic.replication.factor": "1",
-    "share.coordinator.state.topic.min.isr": "1",
-    "share.coordinator.state.topic.num.partitions": "4",
-    "group.initial.rebalance.delay.ms": "0",
-    "num.network.threads": "2",
-    "num.io.threads": "4",
-    "background.threads": "2",
-    "num.recovery.threads.per.data.dir": "1",
-    # The default of 128 MB would take a quarter of the heap.
-    "log.cleaner.dedupe.buffer.size": "16777216",
-    # After a kill the controller refuses the new broker until the old one's session ends.
-    "broker.session.timeout.ms": "3000",
-    "broker.heartbeat.interval.ms": "500",
-}
+_SETTINGS = Path(__file__).with_name("server.properties")
 _WITHOUT_SECURITY = dict.fromkeys(("PLAINTEXT", CONTROLLER), Protocol.PLAINTEXT.value)
 
 
@@ -276,8 +251,9 @@ class EmbeddedBroker:
         addresses = [f"{name}://{self.address(name)}" for name in self._names]
         protocols = (f"{name}:{protocol}" for name, protocol in self._protocols.items())
         settings = {
-            **_SETTINGS,
             **(self._security.settings() if self._security else {}),
+            "node.id": NODE,
+            "controller.listener.names": CONTROLLER,
             "listeners": ",".join((*addresses, f"{CONTROLLER}://{HOST}:{controller}")),
             "advertised.listeners": ",".join(addresses),
             "listener.security.protocol.map": ",".join(protocols),
@@ -286,7 +262,8 @@ class EmbeddedBroker:
             "log.dirs": data,
             **self._extra,
         }
-        write_secret(self.directory / name, broker_directory.java_properties(settings))
+        lines = broker_directory.java_properties(settings)  # of two for one key the last counts
+        write_secret(self.directory / name, _SETTINGS.read_text() + lines)
 
     def _run(self, command: list[str]) -> child_process.ChildProcess:
         assert self._lock is not None

@@ -18,7 +18,6 @@ import hashlib
 import importlib.util
 import os
 import re
-import select
 import shutil
 import sys
 import tempfile
@@ -37,8 +36,8 @@ from evergrid.process.java import java_command
 IVY_FILE = Path(__file__).with_name("ivy.xml")
 LOCK_FILE = Path(__file__).with_name("jars.lock")
 
-_FETCH_SECONDS = 900.0  # 50 MB over a slow line; Ivy itself never gives up
-_SILENT_SECONDS = 120.0  # Ivy prints while bytes arrive; silence means that none do
+_FETCH_SECONDS = 900.0  # 50 MB over a slow line
+_POLL_SECONDS = 0.2
 _ATTEMPTS = 3  # of a network that gives some files and refuses others
 _LOG = "fetch.log"
 _KINDS = ("spark", "broker")  # the configurations of ivy.xml, and the folders of their jars
@@ -164,13 +163,13 @@ def fetch_into(fresh: Path, ivy_cache: Path, log: Path, report: Report) -> None:
     deadline = time.monotonic() + _FETCH_SECONDS
     output = ""
     for _ in range(_ATTEMPTS):
-        code, output = _run(command, deadline, report)
+        code, output = _run(command, log, deadline, report), log.read_text(errors="replace")
         if code == 0:
+            log.unlink()
             return
         if not _FOUND.search(output):
             break
         report("Some libraries are missing; trying again …")
-    log.write_text(output)
     missing = _MISSING.search(output)
     raise ConfigError(
         "the Java libraries could not be fetched"
@@ -190,6 +189,7 @@ def _ivy_command(fresh: Path, ivy_cache: Path) -> list[str]:
         )
     return [
         str(java_command()),
+        # Without them Ivy would wait for ever.
         "-Dsun.net.client.defaultConnectTimeout=20000",
         "-Dsun.net.client.defaultReadTimeout=60000",
         *proxy_options(urllib.request.getproxies()),
@@ -229,30 +229,19 @@ def spark_jar(pattern: str) -> Path:
     )
 
 
-def _run(command: Sequence[str], deadline: float, report: Report) -> tuple[int, str]:
-    """Run Ivy within the time limits; return its exit code and its output."""
-    reader, writer = os.pipe()
-    with os.fdopen(reader, "rb", buffering=0) as output:
-        try:
-            # Several users may share a cache: its files have the modes that the user chose.
-            ivy = child_process.start(command, stdout=writer, umask=-1)
-        finally:
-            os.close(writer)
-        said = b""
-        shown = ""
-        while True:
-            wait = min(_SILENT_SECONDS, deadline - time.monotonic())
-            if not select.select([output], [], [], max(wait, 0.0))[0]:
-                ivy.kill()
-                return 1, said.decode(errors="replace") + "\n(stopped: no answer in time)\n"
-            piece = output.read(65536)
-            if not piece:
-                return ivy.stop(), said.decode(errors="replace")
-            said += piece
-            line = _progress(said.decode(errors="replace"))
-            if line != shown:
-                shown = line
-                report(line)
+def _run(command: Sequence[str], log: Path, deadline: float, report: Report) -> int:
+    """Run Ivy, at most until `deadline`, with its output in `log`; return its exit code."""
+    with log.open("wb") as output:
+        # Several users may share a cache: its files have the modes that the user chose.
+        ivy = child_process.start(command, output, umask=-1)
+    shown = ""
+    while ivy.poll() is None and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+        line = _progress(log.read_text(errors="replace"))
+        if line != shown:
+            shown = line
+            report(line)
+    return ivy.kill()
 
 
 def _progress(said: str) -> str:
