@@ -7,7 +7,8 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from evergrid.config import Settings, join_columns, retyped
+from evergrid.config import Settings, retyped
+from evergrid.config.join_section import join_columns
 from evergrid.model.field_types import TEXT
 from evergrid.model.join import History, Join, JoinType, Side
 from evergrid.model.source import Field, Source

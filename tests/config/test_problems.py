@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.config import ConfigProblems, Location, Settings, load
+from evergrid.config import ConfigProblems, Settings, load
+from evergrid.config.problems import Location
 from evergrid.model.errors import ConfigError
 
 Load = Callable[..., Settings]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evergrid.config import Connection, load
+from evergrid.config import load
+from evergrid.config.settings import Connection
 from evergrid.demo.demo_settings import DemoOptions, demo_settings
 from evergrid.model.errors import ConfigError
 from evergrid.model.join import JoinType

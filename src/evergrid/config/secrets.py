@@ -15,18 +15,15 @@ EXTENSIONS = "sasl.oauthbearer.extensions"  # and the one that is a list of name
 LOCATION = ".location"  # how properties end that name a file
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
-_SECRET_WORDS = ("password", "secret", "jaas", "token", "key", "credential", "user.info")
+_SECRET_WORDS = ("password", "secret", "jaas", "token", "key", "credential", r"user\.info")
 _INLINE_SECRET = re.compile(r"(?i)(password|secret)\w*\s*=")  # a piece of a login that went astray
 # Names such as ssl.keystore.location speak of a key without holding one.
 _HARMLESS = ("location", "type", "file", "algorithm", "class", "client.id", ".ms")
 
-
-# The rule of `names_secret` as a pattern for Spark, which ignores case. Only names with dots match:
-# Spark applies it to values too, in which `key` is an ordinary word.
-SECRET_NAMES = (
-    rf"^(?=[\w-]+[.][\w.-]+$)(?!.*(?:{'|'.join(map(re.escape, _HARMLESS))})$)"
-    rf".*(?:{'|'.join(map(re.escape, _SECRET_WORDS))})"
-)
+_NAMES_SECRET = rf"(?!.*(?:{'|'.join(map(re.escape, _HARMLESS))})$).*(?:{'|'.join(_SECRET_WORDS)})"
+# The same rule for Spark, which ignores case. Only names with dots match: Spark applies it to
+# values too, in which `key` is an ordinary word.
+SECRET_NAMES = rf"^(?=[\w-]+[.][\w.-]+$){_NAMES_SECRET}"
 
 
 class SecretReader:
@@ -147,5 +144,4 @@ def shown(name: str, value: str, secrets: Set[str]) -> str:
 
 def names_secret(name: str) -> bool:
     """Whether a property's name says that its value is a secret."""
-    lower = name.lower()
-    return any(word in lower for word in _SECRET_WORDS) and not lower.endswith(_HARMLESS)
+    return re.match(_NAMES_SECRET, name, re.IGNORECASE) is not None
