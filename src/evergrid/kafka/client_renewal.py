@@ -1,4 +1,4 @@
-"""New clients after a rotation of secrets, for whoever keeps a client for long."""
+"""New clients after a rotation of secrets, for code that keeps a client for long."""
 
 from __future__ import annotations
 

@@ -61,15 +61,14 @@ _SHADED = re.compile(r"\A\s*kafkashaded\.")
 
 # Logins that need a Kerberos library or a signature of Amazon's, which the Python client lacks.
 _KERBEROS = "a login with Kerberos (GSSAPI)"
-_KERBEROS_SERVICE = "sasl.kerberos.service.name"
 _AMAZON = "a login with Amazon's IAM (AWS_MSK_IAM)"
-_AMAZON_HANDLERS = "software.amazon.msk."
-_UNSUPPORTED: Mapping[str, str] = {  # by mechanism and by login module
-    "GSSAPI": _KERBEROS,
-    "Krb5LoginModule": _KERBEROS,
-    "AWS_MSK_IAM": _AMAZON,
-    "IAMLoginModule": _AMAZON,
-}
+_UNSUPPORTED = (  # by a property and the beginning of its value
+    ("sasl.mechanism", r"(?i)\s*GSSAPI\b", _KERBEROS),
+    ("sasl.mechanism", r"(?i)\s*AWS_MSK_IAM\b", _AMAZON),
+    (LOGIN, r"\s*[\w.$]*\bKrb5LoginModule\s", _KERBEROS),
+    (LOGIN, r"\s*[\w.$]*\bIAMLoginModule\s", _AMAZON),
+    (HANDLER, r"software\.amazon\.msk\.", _AMAZON),
+)
 _USE_ANOTHER = (
     "Use SCRAM, a client certificate, PLAIN or OAUTHBEARER: docs/security.md has the lines."
 )
@@ -120,7 +119,7 @@ def to_kafka_login(connection: Connection) -> dict[str, str]:
         for name, value in connection.properties.items()
     }
     login = parse_login(properties.get(LOGIN, ""))
-    _refuse_unsupported(connection, properties, login)
+    _refuse_unsupported(connection, properties)
     if login is None or login.module != OAUTH_LOGIN:
         return properties
     has_options = any(option.startswith(_START) for option in login.options)
@@ -160,21 +159,13 @@ def _is_pem(name: str) -> bool:
     return name.endswith(names.PEM_TEXTS)
 
 
-def _refuse_unsupported(
-    connection: Connection, properties: Mapping[str, str], login: Login | None
-) -> None:
-    mechanism = properties.get("sasl.mechanism", "").strip().upper()
-    # Kafka's own choice where none is written.
-    is_kerberos = not mechanism and _KERBEROS_SERVICE in properties
-    is_amazon = properties.get(HANDLER, "").startswith(_AMAZON_HANDLERS)
-    for name, told in (
-        ("sasl.mechanism", _UNSUPPORTED.get(mechanism)),
-        (_KERBEROS_SERVICE, _KERBEROS if is_kerberos else None),
-        (LOGIN, _UNSUPPORTED.get(login.module) if login else None),
-        (HANDLER, _AMAZON if is_amazon else None),
-    ):
-        if told:
-            raise property_error(connection, name, f"{told} is not supported", _USE_ANOTHER)
+def _refuse_unsupported(connection: Connection, properties: Mapping[str, str]) -> None:
+    found = [(n, told) for n, value, told in _UNSUPPORTED if re.match(value, properties.get(n, ""))]
+    service = "sasl.kerberos.service.name"
+    if service in properties and not properties.get("sasl.mechanism"):  # then Kafka chooses GSSAPI
+        found.append((service, _KERBEROS))
+    for name, told in found:
+        raise property_error(connection, name, f"{told} is not supported", _USE_ANOTHER)
 
 
 def _options(connection: Connection, login: Login) -> dict[str, str]:
