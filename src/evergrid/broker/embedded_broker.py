@@ -156,15 +156,14 @@ class EmbeddedBroker:
                 self._lock = lock_directory(self.directory, "broker")
                 broker_directory.check_space(self.directory)
                 self._start(command)
-        except OSError as error:
+        except BaseException as error:
             self.kill()
+            if not isinstance(error, OSError):
+                raise
             raise ConfigError(
                 f"the broker cannot keep its data in {self.directory} ({error.strerror})",
-                remedy="Choose a folder that you can write to, on a disk with space.",
+                remedy="Choose a directory that you can write to, on a disk with space.",
             ) from None
-        except BaseException:
-            self.kill()
-            raise
 
     def _start(self, command: list[str]) -> None:
         ports = choose_ports(self.directory / "port", len(self._names), self._wanted_port)

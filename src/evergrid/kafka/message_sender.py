@@ -50,16 +50,15 @@ class Sender:
         sent: list[SentPosition | None] | None = None,
     ) -> None:
         """Send one message; its partition and offset are appended to `sent` once they are known."""
-        index = 0
         self._topic = self._topic if self._failure else topic
-        if sent is not None:
-            index = len(sent)
-            sent.append(None)
+        sent = [] if sent is None else sent
+        index = len(sent)
+        sent.append(None)
 
         def delivered(error: KafkaError | None, message: Message) -> None:
             if error is not None:
                 self._failure, self._topic = error, topic
-            elif sent is not None:
+            else:
                 part, offset = message.partition(), message.offset()
                 assert part is not None
                 assert offset is not None

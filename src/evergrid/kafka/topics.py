@@ -190,7 +190,8 @@ class TopicWatch:
                 raise
             admin = _TopicAdmin(self._connection)
             answer = question(admin)
-        admin.clear_error()
+        admin.client.poll(0)
+        admin.last_error.clear()  # the cluster has answered
         self._admin = admin  # only now: after an error the next call has a new one
         return answer
 
@@ -204,8 +205,8 @@ class _TopicAdmin:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._last_error = LastError()
-        self.client = clients.admin(connection, error_cb=self._last_error)
+        self.last_error = LastError()
+        self.client = clients.admin(connection, error_cb=self.last_error)
 
     def result(
         self, answer: Future[_Answer], doing: str, accept: int | None = None
@@ -224,14 +225,9 @@ class _TopicAdmin:
         except TimeoutError:
             raise self.link_error(doing, KafkaError(clients.TIMED_OUT)) from None
 
-    def clear_error(self) -> None:
-        """Forget earlier errors: the cluster has answered."""
-        self.client.poll(0)
-        self._last_error.clear()
-
     def link_error(self, doing: str, failure: KafkaError) -> LinkError:
         self.client.poll(0)  # calls error_cb
-        return clients.link_error(self._connection, doing, self._last_error.reason(failure))
+        return clients.link_error(self._connection, doing, self.last_error.reason(failure))
 
     def wait_until(self, done: Callable[[], bool], doing: str) -> None:
         deadline = time.monotonic() + _SETTLE_SECONDS
