@@ -29,12 +29,12 @@ from evergrid.broker.token_endpoint import SCOPE, TokenEndpoint
 from evergrid.config.sasl import Mechanism, login
 from evergrid.config.secrets import SecretReader
 from evergrid.config.settings import Connection
+from evergrid.kafka.property_names import HANDLER, OIDC_HANDLER, TOKEN_ENDPOINT
 from evergrid.model.errors import BrokenPromise
 from evergrid.process.private_directory import make_private, write_secret
 
 ADMINISTRATOR = "evergrid-administrator"
 _PASSWORD_BYTES = 24
-_LOGIN_HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
 
 
 class SecuredBroker:
@@ -129,10 +129,7 @@ class SecuredBroker:
             assert self.tokens is not None
             # Java takes the authority of the token endpoint from the login's own options.
             options = {"clientId": name, "clientSecret": secret, "scope": SCOPE, **trust(self.ca)}
-            more = {
-                "sasl.login.callback.handler.class": _LOGIN_HANDLER,
-                "sasl.oauthbearer.token.endpoint.url": self.tokens.url,
-            }
+            more = {HANDLER: OIDC_HANDLER, TOKEN_ENDPOINT: self.tokens.url}
         line = login(mechanism, options)
         return {"sasl.mechanism": mechanism.value, "sasl.jaas.config": line, **more}
 

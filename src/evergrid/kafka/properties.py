@@ -84,16 +84,18 @@ def _stores(
     """Take the properties of key and trust stores out of `rest`, translated."""
     translated: dict[str, str] = {}
     for store in kinds:
-        family = store.type_property.removesuffix("type")
-        given = {name: rest.pop(name) for name in list(rest) if name.startswith(family)}
-        kind = given.pop(store.type_property, names.DEFAULT_STORE_TYPE).upper()
+        given = {
+            name.removeprefix(store.family): rest.pop(name)
+            for name in list(rest)
+            if name.startswith(store.family)
+        }
+        kind = given.pop("type", names.DEFAULT_STORE_TYPE).upper()
         if not given:
             continue
-        location = given.get(f"{family}location", "")
+        location = given.get("location", "")
         try:
             if kind not in store.names and store is names.TRUST_STORE and location:
-                password = given.get(f"{family}password", "")
-                translated["ssl.ca.pem"] = store_certificates(location, password)
+                translated["ssl.ca.pem"] = store_certificates(location, given.get("password", ""))
                 continue
             if kind == names.DEFAULT_STORE_TYPE and names.PKCS12 in store.names and location:
                 kind = names.PKCS12 if is_pkcs12(location) else kind
@@ -101,10 +103,10 @@ def _stores(
             raise _unreadable(connection, store, kind, error) from None
         if kind not in store.names:
             raise _unreadable(connection, store, kind)
-        for name, value in given.items():
-            if name not in store.names[kind]:
-                raise _no_property(connection, name)
-            translated |= dict.fromkeys(store.names[kind][name], value)
+        for part, value in given.items():
+            if part not in store.names[kind]:
+                raise _no_property(connection, f"{store.family}{part}")
+            translated |= dict.fromkeys(store.names[kind][part], value)
     return translated
 
 
@@ -166,9 +168,9 @@ def _unreadable(
     connection: Connection, store: Store, kind: str, error: UnreadableStore | None = None
 ) -> ConfigError:
     if error is not None and error.part:
-        name = f"{store.type_property.removesuffix('type')}{error.part}"
+        name = f"{store.family}{error.part}"
         return property_error(connection, name, error.what, error.remedy)
     what = f"the Python client cannot read a store of type {kind}"
     what += f": {error.what}" if error is not None else ""
     remedy = f"Convert it ({store.conversion}) and set the type to {' or '.join(store.names)}."
-    return property_error(connection, store.type_property, what, remedy)
+    return property_error(connection, f"{store.family}type", what, remedy)

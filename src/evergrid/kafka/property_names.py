@@ -106,49 +106,35 @@ PROPERTY_NAMES: Mapping[str, PropertyName] = {
 class Store(msgspec.Struct, frozen=True):
     """A Java key or trust store: librdkafka's properties for each type that it can read itself.
 
-    A property of the store that is not named for the store's type is refused. `conversion`
-    is the command that makes a readable store of another.
+    All properties of the store begin with `family`. One that is not named for the store's type is
+    refused. `conversion` is the command that makes a readable store of another.
     """
 
-    type_property: str
+    family: str
     names: Mapping[str, Mapping[str, tuple[str, ...]]]
     conversion: str
 
 
 PKCS12 = "PKCS12"
-_TRUST = "ssl.truststore"
-_KEY = "ssl.keystore"
-
 TRUST_STORE = Store(
-    f"{_TRUST}.type",
-    {
-        "PEM": {
-            f"{_TRUST}.location": ("ssl.ca.location",),
-            f"{_TRUST}.certificates": ("ssl.ca.pem",),
-        },
-    },
+    "ssl.truststore.",
+    {"PEM": {"location": ("ssl.ca.location",), "certificates": ("ssl.ca.pem",)}},
     "keytool -exportcert -rfc -keystore <file> -alias <name> -file ca.pem",
 )
-STORES: tuple[Store, ...] = (
-    TRUST_STORE,
-    Store(
-        f"{_KEY}.type",
-        {
-            # Java wants key and certificates in one file; librdkafka reads each out of it.
-            "PEM": {
-                f"{_KEY}.location": ("ssl.key.location", "ssl.certificate.location"),
-                f"{_KEY}.key": ("ssl.key.pem",),
-                f"{_KEY}.certificate.chain": ("ssl.certificate.pem",),
-            },
-            PKCS12: {
-                f"{_KEY}.location": ("ssl.keystore.location",),
-                f"{_KEY}.password": ("ssl.keystore.password",),
-            },
+KEY_STORE = Store(
+    "ssl.keystore.",
+    {
+        # Java wants key and certificates in one file; librdkafka reads each out of it.
+        "PEM": {
+            "location": ("ssl.key.location", "ssl.certificate.location"),
+            "key": ("ssl.key.pem",),
+            "certificate.chain": ("ssl.certificate.pem",),
         },
-        "keytool -importkeystore -srckeystore <file> -destkeystore client.p12 "
-        "-deststoretype PKCS12",
-    ),
+        PKCS12: {"location": ("ssl.keystore.location",), "password": ("ssl.keystore.password",)},
+    },
+    "keytool -importkeystore -srckeystore <file> -destkeystore client.p12 -deststoretype PKCS12",
 )
+STORES = (TRUST_STORE, KEY_STORE)
 DEFAULT_STORE_TYPE = "JKS"  # Java's, which also stands for files of the other kind
 # How properties end that hold certificates and keys themselves, of either client.
 PEM_TEXTS = (".pem", "store.certificates", "store.key", "store.certificate.chain")
