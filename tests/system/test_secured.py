@@ -19,7 +19,7 @@ from evergrid.broker.rights import Operation, ResourceKind, Right, grant, revoke
 from evergrid.broker.secret_files import write_secret
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.codec import Row
-from evergrid.client import Client, ClientError, Patience
+from evergrid.client import Client, ClientError, Timeouts
 from evergrid.config import load
 from evergrid.config.sasl import Mechanism, login
 from evergrid.kafka import topics
@@ -53,7 +53,7 @@ from tests.system.secured import (
 )
 from tests.system.swapping import turn_to
 
-EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+EAGER = Timeouts(first_wait=0.1, longest_wait=1.0)
 TOKEN_SECONDS = 6.0
 LIFETIMES = 5
 WRONG = "not-the-right-one"

@@ -3,7 +3,7 @@
 Start with `evergrid.connect` or `evergrid.connect_async`; see docs/client.md.
 """
 
-from evergrid.client.address import Patience
+from evergrid.client.address import Patience, Timeouts
 from evergrid.client.async_client import AsyncClient, connect_async
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.blocking_client import Changes, Client, Windows, connect
@@ -32,6 +32,7 @@ __all__ = [
     "Patience",
     "Rejected",
     "TableDescription",
+    "Timeouts",
     "Unreachable",
     "Windows",
     "col",

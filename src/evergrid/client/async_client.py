@@ -11,7 +11,7 @@ import aiohttp
 import msgspec
 import pyarrow as pa
 
-from evergrid.client.address import Address, Patience, address
+from evergrid.client.address import Address, Timeouts, address
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.client_errors import Unreachable, closed, connection_error, http_error
 from evergrid.client.filters import Columns, Order, Where, order_text, query_of
@@ -34,16 +34,17 @@ class AsyncClient:
     whenever it is lost. Use a client only on the event loop that it was created on.
     """
 
-    def __init__(self, address: Address, patience: Patience) -> None:
+    def __init__(self, address: Address, timeouts: Timeouts) -> None:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=address.tls()),
             headers={"Authorization": f"Bearer {address.key}"},
             json_serialize=lambda fields: msgspec.json.encode(fields).decode(),
+            middlewares=(_without_redirects,),
         )
         self._timeout = aiohttp.ClientTimeout(
-            total=None, connect=patience.connect, sock_read=patience.answer
+            total=None, connect=timeouts.connect, sock_read=timeouts.answer
         )
-        self._connection = LiveConnection(self._session, address, patience)
+        self._connection = LiveConnection(self._session, address, timeouts)
         self._url = address.url
         self._closed = False
 
@@ -110,7 +111,7 @@ class AsyncClient:
         """The rows that enter such a window, change in it and leave it."""
         self._check()
         query = query_of(table, columns, where, search, order)
-        return AsyncChanges(AsyncWindows(self._connection, query, Window(offset, limit)))
+        return AsyncChanges(self._connection, query, Window(offset, limit))
 
     async def ask(self, /, **fields: str) -> Asked:
         """Send a control message, such as `ask(usersTopic="users_v2", joinType="left")`.
@@ -156,7 +157,6 @@ class AsyncClient:
                 params=parameters,
                 json=fields,
                 timeout=self._timeout,
-                allow_redirects=False,  # the key must not go to another address
             ) as answer:
                 if answer.status != (200 if fields is None else 202):
                     error = await answer.content.read(_MAX_ERROR)
@@ -172,6 +172,17 @@ class AsyncClient:
             return msgspec.json.decode(answer, type=kind)
         except (msgspec.MsgspecError, ValueError):
             raise http_error(200, self._url) from None
+
+
+async def _without_redirects(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Reject redirects, of WebSockets too: the key must not go to another address."""
+    answer = await handler(request)
+    if 300 <= answer.status < 400:
+        answer.close()
+        raise http_error(answer.status, str(request.url.origin()))
+    return answer
 
 
 def _parameters(query: Query, offset: int, limit: int | None) -> dict[str, str]:
@@ -195,16 +206,17 @@ class Connecting:
     first use.
     """
 
-    def __init__(self, address: Address, patience: Patience) -> None:
+    _client: AsyncClient
+
+    def __init__(self, address: Address, timeouts: Timeouts) -> None:
         self._address = address
-        self._patience = patience
-        self._client: AsyncClient | None = None
+        self._timeouts = timeouts
 
     def __await__(self) -> Generator[object, None, AsyncClient]:
         return self.connect().__await__()
 
     async def connect(self) -> AsyncClient:
-        client = AsyncClient(self._address, self._patience)
+        client = AsyncClient(self._address, self._timeouts)
         try:
             await client.tables()
         except BaseException:
@@ -217,8 +229,7 @@ class Connecting:
         return self._client
 
     async def __aexit__(self, *_: object) -> None:
-        if self._client is not None:
-            await self._client.close()
+        await self._client.close()
 
 
 def connect_async(
@@ -226,11 +237,12 @@ def connect_async(
     key: str | None = None,
     *,
     ca: str | Path | None = None,
-    patience: Patience = Patience(),
+    timeouts: Timeouts = Timeouts(),
+    patience: Timeouts | None = None,
 ) -> Connecting:
     """A client for the gateway at `url`, with `key` or the one in EVERGRID_KEY.
 
     `ca` is a PEM file with the authority that signed the gateway's certificate, if the system
-    does not trust it.
+    does not trust it. `patience` is the name of `timeouts` in earlier versions.
     """
-    return Connecting(address(url, key, ca), patience)
+    return Connecting(address(url, key, ca), patience or timeouts)

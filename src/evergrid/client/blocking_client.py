@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Concatenate, Generic, ParamSpec, Self, TypeVar
 
-from evergrid.client.address import Patience
+from evergrid.client.address import Timeouts
 from evergrid.client.async_client import AsyncClient, connect_async
 from evergrid.client.async_windows import AsyncStream, Item
 from evergrid.client.live_window import LiveWindow
@@ -140,15 +140,15 @@ def connect(
     key: str | None = None,
     *,
     ca: str | Path | None = None,
-    patience: Patience = Patience(),
+    timeouts: Timeouts = Timeouts(),
+    patience: Timeouts | None = None,
 ) -> Client:
     """A client for the gateway at `url`, with `key` or the one in EVERGRID_KEY.
 
-    `ca` is a PEM file with the authority that signed the gateway's certificate, if the system
-    does not trust it. Requests the list of tables first, so that a wrong address or key fails
-    here and not at the first use.
+    The parameters are those of `connect_async`. Requests the list of tables first, so that a wrong
+    address or key fails here and not at the first use.
     """
-    connecting = connect_async(url, key, ca=ca, patience=patience)
+    connecting = connect_async(url, key, ca=ca, timeouts=timeouts, patience=patience)
     loop_thread = LoopThread()
     try:
         client = loop_thread.call(connecting.connect)

@@ -14,7 +14,7 @@ from pathlib import Path
 from evergrid.broker import jars
 from evergrid.broker.loopback_ports import free_port, is_free
 from evergrid.broker.secret_files import write_secret
-from evergrid.client import Client, ClientError, Patience, connect
+from evergrid.client import Client, ClientError, Timeouts, connect
 from evergrid.config.settings import Gateway
 from evergrid.demo.board import Board
 from evergrid.demo.demo_broker import EVERGRID, SENDER, DemoBroker
@@ -35,7 +35,7 @@ _KEPT_VARIABLES = ("EVERGRID_CACHE", "EVERGRID_IVY_SETTINGS")
 _TAIL_BYTES = 4096
 _TIME = re.compile(r"^\d\d:\d\d:\d\d ")
 _POLL_SECONDS = 1.0
-_PATIENCE = Patience(connect=2.0, answer=5.0)
+_TIMEOUTS = Timeouts(connect=2.0, answer=5.0)
 
 
 class DemoServices:
@@ -228,7 +228,7 @@ class GatewayPoller:
         self._due = time.monotonic() + _POLL_SECONDS
         try:
             if self._client is None:
-                self._client = connect(self._url, self._key, patience=_PATIENCE)
+                self._client = connect(self._url, self._key, timeouts=_TIMEOUTS)
             self._board.gateway_answered(f"{self._url}/#key={self._key}", self._client.tables())
         except ClientError:
             self.close()
