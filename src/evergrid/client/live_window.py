@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from evergrid.model.errors import BrokenPromise
 from evergrid.model.table import Column
-from evergrid.protocol.frames import ID_COLUMN, Frame, FrameKind, Header
-from evergrid.protocol.messages import Live, WindowState
+from evergrid.protocol.frames import ID_COLUMN, Frame, FrameKind
+from evergrid.protocol.messages import Live
 
 _EPOCH = datetime.datetime.fromtimestamp(0, datetime.UTC)
 
@@ -31,16 +31,16 @@ class LiveWindow(msgspec.Struct, frozen=True):
     """
 
     table: str
-    rows: pa.Table
-    columns: tuple[Column, ...]
-    total: int
-    offset: int
-    generation: int
-    sequence: int
-    time: datetime.datetime | None
-    state: Live
-    message: str
-    stale_since: datetime.datetime | None
+    rows: pa.Table = msgspec.field(default_factory=lambda: pa.table({}))
+    columns: tuple[Column, ...] = ()
+    total: int = 0
+    offset: int = 0
+    generation: int = 0
+    sequence: int = 0
+    time: datetime.datetime | None = None
+    state: Live = Live.LOADING
+    message: str = "The gateway has not answered yet."
+    stale_since: datetime.datetime | None = None
 
     @property
     def live(self) -> bool:
@@ -52,39 +52,7 @@ def moment(microseconds: int) -> datetime.datetime | None:
     return _EPOCH + datetime.timedelta(microseconds=microseconds) if microseconds else None
 
 
-class WindowRows(msgspec.Struct, frozen=True):
-    """The rows of a window, from top to bottom, and the header of its last frame."""
-
-    rows: pa.Table
-    columns: tuple[Column, ...]
-    header: Header
-
-    @property
-    def sequence(self) -> int:
-        return self.header.sequence
-
-
-NO_ROWS = WindowRows(pa.table({}), (), Header(FrameKind.FULL, 0, 0, 0, 0, 0, 0, 0))
-
-
-def live_window(table: str, window: WindowRows, status: WindowState) -> LiveWindow:
-    header = window.header
-    return LiveWindow(
-        table=table,
-        rows=window.rows,
-        columns=window.columns,
-        total=header.total,
-        offset=header.offset,
-        generation=header.generation,
-        sequence=header.sequence,
-        time=moment(header.time),
-        state=status.state,
-        message=status.message,
-        stale_since=moment(status.since) if status.state is Live.STALE else None,
-    )
-
-
-def apply_frame(before: WindowRows | None, frame: Frame, *, floor: int = 0) -> WindowRows:
+def apply_frame(before: LiveWindow, frame: Frame, *, floor: int = 0) -> LiveWindow:
     """The state after `frame`; BrokenPromise if the frame does not fit the state before.
 
     `floor` is the lowest sequence number that is accepted, because a window must not show an
@@ -94,14 +62,28 @@ def apply_frame(before: WindowRows | None, frame: Frame, *, floor: int = 0) -> W
     if header.sequence < floor:
         raise BrokenPromise(f"frame out of order: state {header.sequence} came after state {floor}")
     if header.kind is FrameKind.FULL:
-        rows = _read(frame, None)
-        return WindowRows(_checked(rows, header), frame.description.columns, header)
-    if before is None or before.sequence != header.base:
-        have = "none" if before is None else f"state {before.sequence}"
+        rows, columns = _read(frame, None), frame.description.columns
+    elif before.sequence == header.base:
+        fresh = _read(frame, before.rows.schema)
+        rows = _combined(before.rows, fresh, frame.description.parts)
+        columns = before.columns
+    else:
+        have = f"state {before.sequence}" if before.sequence else "none"
         raise BrokenPromise(f"difference from state {header.base}, but the client has {have}")
-    fresh = _read(frame, before.rows.schema)
-    rows = _combined(before.rows, fresh, frame.description.parts)
-    return WindowRows(_checked(rows, header), before.columns, header)
+    if ID_COLUMN not in rows.schema.names:
+        raise BrokenPromise(f"frame without the column {ID_COLUMN}")
+    if rows.num_rows != header.rows:
+        raise BrokenPromise(f"frame with {rows.num_rows} rows, but its header says {header.rows}")
+    return msgspec.structs.replace(
+        before,
+        rows=rows,
+        columns=columns,
+        total=header.total,
+        offset=header.offset,
+        generation=header.generation,
+        sequence=header.sequence,
+        time=moment(header.time),
+    )
 
 
 def _read(frame: Frame, schema: pa.Schema | None) -> pa.Table:
@@ -119,14 +101,6 @@ def _read(frame: Frame, schema: pa.Schema | None) -> pa.Table:
         return pa.Table.from_batches(batches, schema)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise BrokenPromise(f"frame without a valid Arrow stream ({error})") from None
-
-
-def _checked(rows: pa.Table, header: Header) -> pa.Table:
-    if ID_COLUMN not in rows.schema.names:
-        raise BrokenPromise(f"frame without the column {ID_COLUMN}")
-    if rows.num_rows != header.rows:
-        raise BrokenPromise(f"frame with {rows.num_rows} rows, but its header says {header.rows}")
-    return rows
 
 
 def _combined(before: pa.Table, fresh: pa.Table, parts: tuple[tuple[int, int], ...]) -> pa.Table:
