@@ -25,8 +25,8 @@ from evergrid.config.sasl import Mechanism, login
 from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.source import TopicEnd
+from evergrid.pipeline.kafka_frames import kafka_options, message_history
 from evergrid.pipeline.session import end_session, open_session
-from evergrid.pipeline.source_frames import kafka_options, message_history
 from evergrid.process.java import java_home
 from evergrid.protocol.messages import Live
 from evergrid.testing.changelog_tables import wait_for
