@@ -24,9 +24,9 @@ import pyarrow as pa
 from evergrid.client.address import Timeouts
 from evergrid.client.async_client import AsyncClient, connect_async
 from evergrid.client.async_windows import AsyncWindows
+from evergrid.client.blocking_client import LoopThread
 from evergrid.client.filters import Columns, Order, Where
 from evergrid.client.live_window import LiveWindow
-from evergrid.client.loop_thread import LoopThread
 from evergrid.model.errors import EvergridError
 from evergrid.protocol.messages import Live
 

@@ -10,8 +10,7 @@ from evergrid.client.blocking_client import Changes, Client, Windows, connect
 from evergrid.client.client_errors import ClientError, Closed, Denied, Rejected, Unreachable
 from evergrid.client.filters import Condition, col
 from evergrid.client.http_answers import Asked, TableDescription
-from evergrid.client.live_window import LiveWindow
-from evergrid.client.window_changes import Change, ChangeKind
+from evergrid.client.live_window import Change, ChangeKind, LiveWindow
 from evergrid.protocol.messages import Live
 
 __all__ = [

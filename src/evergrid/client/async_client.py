@@ -50,13 +50,11 @@ class AsyncClient:
 
     async def tables(self) -> list[TableDescription]:
         """The tables that the key may read, by name."""
-        answer = await self._request("GET", "/api/tables")
-        return list(self._decoded(answer, TableList).tables)
+        return list((await self._json(TableList, "GET", "/api/tables")).tables)
 
     async def table(self, name: str) -> TableDescription:
         """One table: its columns, its size, and its state."""
-        answer = await self._request("GET", f"/api/tables/{quote(name, safe='')}")
-        return self._decoded(answer, TableDescription)
+        return await self._json(TableDescription, "GET", f"/api/tables/{quote(name, safe='')}")
 
     async def snapshot(
         self,
@@ -72,7 +70,7 @@ class AsyncClient:
         """The rows of a table at one moment; all of them without a limit."""
         parameters = _parameters(query_of(table, columns, where, search, order), offset, limit)
         path = f"/api/tables/{quote(table, safe='')}/rows"
-        answer = await self._request("GET", path, parameters=parameters)
+        answer = await self._request("GET", path, parameters)
         # A stream that was cut between two batches would read as a shorter table.
         if len(answer) < len(_END_OF_STREAM) or answer[-8:].to_pybytes() != _END_OF_STREAM:
             raise Unreachable("incomplete answer: the connection was lost", where=table, retry=True)
@@ -118,8 +116,7 @@ class AsyncClient:
 
         It is on the control topic when this returns; its verdict will be in `control_raw`.
         """
-        answer = await self._request("POST", "/api/control", fields=fields)
-        return self._decoded(answer, ControlAnswer).sent
+        return (await self._json(ControlAnswer, "POST", "/api/control", fields)).sent
 
     async def close(self) -> None:
         """End every window and the connection; calls that wait raise `Closed`."""
@@ -143,7 +140,6 @@ class AsyncClient:
         self,
         method: str,
         path: str,
-        *,
         parameters: dict[str, str] | None = None,
         fields: dict[str, str] | None = None,
     ) -> pa.Buffer:
@@ -167,7 +163,10 @@ class AsyncClient:
             raise connection_error(error, self._url) from None
         return sink.getvalue()
 
-    def _decoded(self, answer: pa.Buffer, kind: type[T]) -> T:
+    async def _json(
+        self, kind: type[T], method: str, path: str, fields: dict[str, str] | None = None
+    ) -> T:
+        answer = await self._request(method, path, fields=fields)
         try:
             return msgspec.json.decode(answer, type=kind)
         except (msgspec.MsgspecError, ValueError):

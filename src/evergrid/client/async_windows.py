@@ -13,9 +13,8 @@ import pyarrow as pa
 
 from evergrid.client.live_connection import LiveConnection
 from evergrid.client.live_protocol import LiveProtocol
-from evergrid.client.live_window import LiveWindow
+from evergrid.client.live_window import Change, LiveWindow, changes_between
 from evergrid.client.subscription import Subscription
-from evergrid.client.window_changes import Change, changes_between
 from evergrid.protocol.messages import DEFAULT_LIMIT
 from evergrid.views.view_query import Query, Window
 
