@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import operator
 import os
-import subprocess
 from collections import deque
 from collections.abc import Iterator, Mapping
 
@@ -41,7 +40,6 @@ _LIMITS: Mapping[str, str] = {
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
 _POLL_SECONDS = 1
 _MOST_POLLS = 10
-_END_SECONDS = 5.0
 # It lives for seconds: what makes Java faster in the long run makes it slower here.
 _OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 
@@ -66,16 +64,12 @@ def java_client(jars: Jars) -> Iterator[JavaClient]:
     )
     parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True)
     gateway = JavaGateway(gateway_parameters=parameters)
-    with process:  # closes its pipes
+    with process:  # waits for its end, and closes its pipes
         try:
             yield JavaClient(gateway)
         finally:
             gateway.shutdown()
-            process.terminate()
-            try:
-                process.wait(_END_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            process.kill()  # it has nothing to finish
 
 
 class JavaClient:
