@@ -87,8 +87,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     os.umask(child_process.PRIVATE)
-    names = DemoOptions.__struct_fields__
-    options = DemoOptions(**{name: getattr(arguments, name) for name in names})
+    fields = DemoOptions.__struct_fields__
+    options = DemoOptions(**{name: getattr(arguments, name) for name in fields})
     demo = demo_settings(options, os.environ)
     console = Console(markup=False, emoji=False, highlight=False)
     names = [
