@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.installation import Installation
 
 # What comes within seconds on an idle machine has minutes on a busy one; waiting for it costs
 # nothing when it comes.
 PATIENCE = 600.0
-STOP_SECONDS = 9.0  # a process that takes longer to end, on a busy machine, ends without a word
 
 MakeWorld = Callable[[Mapping[str, object]], Installation]
 
@@ -55,12 +52,3 @@ def two_sources(name: str) -> dict[str, object]:
             "fields": ACCOUNTS,
         },
     }
-
-
-def stop_in_order(process: EvergridProcess) -> None:
-    """SIGTERM: it ends with a last line and code 0, if it had the time for both."""
-    began = time.monotonic()
-    code = process.stop()
-    if time.monotonic() - began < STOP_SECONDS:
-        assert code == 0, process.said()
-        assert process.said().rstrip().endswith("Stopped."), process.said()

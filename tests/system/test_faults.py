@@ -25,7 +25,7 @@ from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Script, Send, random_case
 from tests.disks import fill, small_disk
-from tests.system.conftest import PATIENCE, MakeWorld, stop_in_order, two_sources
+from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 from tests.system.damage import DAMAGES, last_commit_gone, numbered
 from tests.system.judging import Judge
 from tests.system.spark_cluster import HOST, executors, spark_cluster
@@ -189,7 +189,7 @@ def test_a_directory_in_use_and_too_little_memory_are_sentences(make_world: Make
         second = EvergridProcess(["pipeline", "-c", str(world.file)], world.folder / "second.txt")
         assert second.wait(PATIENCE) == 1
         assert "is in use by another pipeline" in second.said()
-        stop_in_order(first)
+        first.stop_in_order()
     greedy = world.start_pipeline({"EVERGRID_SPARK__DRIVER_MEMORY": "900g"})
     assert greedy.wait(PATIENCE) == 1
     assert "not enough memory" in greedy.said()

@@ -10,7 +10,7 @@ from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Send
 from tests.support.cases import CASES, EVERY, TIMED
 from tests.support.hostile_messages import hostile
-from tests.system.conftest import PATIENCE, MakeWorld, stop_in_order
+from tests.system.conftest import PATIENCE, MakeWorld
 
 SEED = 20_261_116
 HOSTILE = 10_000
@@ -37,7 +37,7 @@ def test_any_bytes_in_real_time(make_world: MakeWorld) -> None:
         )
         assert world.commits() == before, "it took a committed batch to show them"
         hostile_ones(world)
-        stop_in_order(process)
+        process.stop_in_order()
         assert "Traceback" not in process.said()
 
 

@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.changelog.reader import read_to_end
 from evergrid.client import Timeouts
 from evergrid.kafka import topics
 from evergrid.model.errors import LinkError
@@ -18,7 +17,6 @@ from evergrid.model.generation import State
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.installation import Installation
-from evergrid.testing.random_cases import Send
 from tests.support.free_ports import free_port
 from tests.support.reference_viewer import ViewerGroup
 from tests.system.conftest import PATIENCE, MakeWorld
@@ -130,26 +128,13 @@ def swap_and_kill(
                 assert row["verdict"] == "applied", row
                 scene.applied.append(int(str(row["generation"])))
                 scene.operator.applied(scene.applied[-1], **fields)
-        record_duplicates(scene.world)
+        scene.world.record_duplicates()
         watch.wait_until_right(scene.judge)
         status = scene.world.table("orchestrator_status")
         has_no_orphans(scene.world)
     watch.check(scene.operator.currents, status)
     scene.world.wait_until_exact(["users_ui", "accounts_ui", "final_ui"])
     return met
-
-
-def record_duplicates(world: Installation) -> None:
-    """Record what the topics hold twice: a message that a broker has written, but was killed
-    before it said so, may be sent again."""
-    known = {(one.topic, one.partition, one.offset) for one in world.messages}
-    contents = {(one.topic, one.partition, one.key, one.value) for one in world.messages}
-    for topic in sorted({one.topic for one in world.messages}):
-        for record in itertools.chain.from_iterable(read_to_end(world.connection, topic)):
-            if (topic, record.partition, record.offset) not in known:
-                assert (topic, record.partition, record.key, record.value) in contents
-                send = Send(topic, record.partition, record.timestamp_ms, record.key, record.value)
-                world.messages.append(send.at(record.offset))
 
 
 def has_no_orphans(world: Installation) -> None:

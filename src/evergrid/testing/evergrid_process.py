@@ -10,6 +10,7 @@ from pathlib import Path
 from evergrid.process import child_process
 
 _LOOK_SECONDS = 0.1
+_STOP_SECONDS = 9.0  # a process that takes longer to end, on a busy machine, ends without a word
 
 
 class EvergridProcess:
@@ -62,6 +63,14 @@ class EvergridProcess:
     def stop(self, seconds: float = 10.0) -> int:
         """SIGTERM, as an operator would; its exit code."""
         return self._child.stop(seconds)
+
+    def stop_in_order(self) -> None:
+        """SIGTERM: it ends with a last line and code 0, if it had the time for both."""
+        began = time.monotonic()
+        code = self.stop()
+        if time.monotonic() - began < _STOP_SECONDS:
+            assert code == 0, self.said()
+            assert self.said().rstrip().endswith("Stopped."), self.said()
 
     def wait(self, seconds: float) -> int:
         """Its exit code once it ended by itself."""
