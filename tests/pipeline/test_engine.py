@@ -16,7 +16,7 @@ from evergrid.config.settings import Limits
 from evergrid.model.field_types import BOOLEAN, FLOAT, INTEGER, TEXT, TIMESTAMP, parse_type
 from evergrid.model.source import Field, Source
 from evergrid.pipeline.engine import engine_jar
-from evergrid.pipeline.engine.changes import raw_changes, source_spec
+from evergrid.pipeline.engine.raw_changes import raw_changes, source_spec
 
 LIMITS = Limits(message_bytes=1000, nesting=5, quarantine_characters=8)
 MONEY = parse_type("decimal(18,2)")

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from evergrid.config import load
 from evergrid.config.settings import Settings
-from evergrid.pipeline.engine.changes import raw_changes
+from evergrid.pipeline.engine.raw_changes import raw_changes
 from evergrid.testing import oracle
 from tests.support.cases import CASES, EVERY, TIMED, Case
 from tests.support.hostile_messages import hostile

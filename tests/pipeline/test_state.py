@@ -20,7 +20,7 @@ from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.join import JoinType
 from evergrid.model.source import TopicEnd
 from evergrid.model.table import Retention
-from evergrid.pipeline.engine.changes import Joining
+from evergrid.pipeline.engine.join_changes import Joining
 from evergrid.pipeline.kafka_frames import message_stream, start_writing, tick_stream
 
 START_MS = 1_767_225_600_000

@@ -26,7 +26,8 @@ from evergrid.config.settings import Settings
 from evergrid.model.generation import Generation
 from evergrid.model.join import Join
 from evergrid.model.source import Source
-from evergrid.pipeline.engine.changes import Joining, raw_changes
+from evergrid.pipeline.engine.join_changes import Joining
+from evergrid.pipeline.engine.raw_changes import raw_changes
 from evergrid.pipeline.kafka_frames import (
     Offsets,
     message_history,

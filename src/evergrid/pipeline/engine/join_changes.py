@@ -1,88 +1,26 @@
-"""Source messages to changes of raw tables, quarantine and joined tables, by the engine's Java.
+"""Joins source messages to changes of a joined table, by the engine's Java.
 
-The rules are those of docs/messages.md. A message that quarantine shows is never in a join,
-because joins read by the same Java from the same specification. The Java keeps the state of joins
-and writes their rows; it gets the join's specification, the messages and the ticks from here.
+The Java keeps the state and writes the rows. This module passes it the join's specification, the
+messages and the ticks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
-from py4j.java_gateway import JavaObject
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from evergrid.config.settings import Limits
-from evergrid.model.field_types import TimeUnit
 from evergrid.model.join import Join, Side
-from evergrid.model.source import Field, Source
+from evergrid.model.source import Source
 from evergrid.model.table import Retention
 from evergrid.pipeline.engine import engine_classes
+from evergrid.pipeline.engine.raw_changes import java_columns, source_spec
 
-# Powers of ten from the unit of an epoch number to a microsecond.
-_PLACES = {
-    TimeUnit.SECONDS: 6,
-    TimeUnit.MILLISECONDS: 3,
-    TimeUnit.MICROSECONDS: 0,
-    TimeUnit.NANOSECONDS: -3,
-}
 _SIDES = (Side.LEFT, Side.RIGHT)
 _MICROSECONDS = 1_000_000
-
-
-def source_spec(
-    source: Source, limits: Limits, key: str = "", shown: Iterable[tuple[str, str]] = ()
-) -> str:
-    """The specification of a source for the Java reader, as JSON.
-
-    `key` is the field that a join compares. `shown` are the columns that the join shows of
-    this source, each as (name of the column, name of the field).
-    """
-    spec = {
-        "topic": source.topic,
-        "fields": [_field_spec(field) for field in source.fields],
-        "time": source.time_field,
-        "key": key,
-        "shown": [{"name": name, "field": field} for name, field in shown],
-        "messageBytes": limits.message_bytes,
-        "nesting": limits.nesting,
-        "quarantineCharacters": limits.quarantine_characters,
-    }
-    return msgspec.json.encode(spec).decode()
-
-
-def raw_changes(
-    messages: DataFrame, source: Source, raw_topic: str, quarantine_topic: str, limits: Limits
-) -> DataFrame:
-    """Kafka messages → one change each: topic, key, value, and `ts` beside for retention.
-
-    One pass decides between the two topics, because a stream that was split would read its
-    source twice.
-    """
-    expressions = engine_classes(messages.sparkSession).Expressions
-    change = Column(expressions.raw(*_java_columns(messages), source_spec(source, limits)))
-    changes = messages.select(change.alias("change"))
-    topic = F.when(F.col("change.good"), F.lit(raw_topic)).otherwise(F.lit(quarantine_topic))
-    return changes.select(topic.alias("topic"), "change.key", "change.value", "change.ts")
-
-
-def _java_columns(messages: DataFrame) -> list[JavaObject]:
-    """The columns of messages that the Java reads."""
-    return [messages[name]._jc for name in ("value", "partition", "offset", "timestamp")]
-
-
-def _field_spec(field: Field) -> dict[str, str | int]:
-    return {
-        "name": field.name,
-        "from": field.from_json,
-        "kind": field.type.kind.name,
-        "type": str(field.type),
-        "precision": field.type.precision,
-        "scale": field.type.scale,
-        "places": _PLACES[field.type.unit],
-    }
 
 
 class Joining(msgspec.Struct, frozen=True):
@@ -123,7 +61,7 @@ class Joining(msgspec.Struct, frozen=True):
         spec = source_spec(source, self.limits, self.join.key_of(side), shown)
         expressions = engine_classes(messages.sparkSession).Expressions
         how = (spec, _SIDES.index(side), self.reducers, self.live)
-        return Column(expressions.message(*_java_columns(messages), *how))
+        return Column(expressions.message(*java_columns(messages), *how))
 
     def _ticks(self, ticks: DataFrame) -> DataFrame:
         """Each tick goes to every reducer."""
