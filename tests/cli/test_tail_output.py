@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from rich.cells import cell_len
 
-from evergrid.cli.row_diff import as_changes
+from evergrid.cli.table_follower import as_changes
 from evergrid.cli.tail_output import Style, TableLines, TailOutput, json_line, value_text
 from evergrid.client import Change, ChangeKind
 from evergrid.config import load

@@ -65,12 +65,13 @@ async def fake_gateway(
     *,
     tables: Page = _no_tables,
     rows: Page = _no_tables,
+    live: Page | None = None,
     protocols: tuple[str, ...] = (SUBPROTOCOL,),
 ) -> AsyncIterator[str]:
-    """Its address; `script` is played for each connection."""
+    """Its address; `script` is played for each connection, unless `live` answers."""
     talks: list[Talk] = []
 
-    async def live(request: web.Request) -> web.StreamResponse:
+    async def played(request: web.Request) -> web.StreamResponse:
         assert request.headers["Authorization"] == f"Bearer {KEY}"
         socket = web.WebSocketResponse(protocols=protocols, timeout=0.1)
         await socket.prepare(request)
@@ -82,7 +83,7 @@ async def fake_gateway(
     application = web.Application()
     application.router.add_get("/api/tables", tables)
     application.router.add_get("/api/tables/{name}/rows", rows)
-    application.router.add_get(PATH, live)
+    application.router.add_get(PATH, live or played)
     runner = web.AppRunner(application, shutdown_timeout=0.1)
     await runner.setup()
     try:

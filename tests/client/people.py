@@ -7,12 +7,12 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from evergrid.client import AsyncClient, AsyncWindows, LiveWindow, Patience, Windows, connect_async
+from evergrid.client import AsyncClient, AsyncWindows, LiveWindow, Timeouts, Windows, connect_async
 from tests.support.local_engine import Cell
 from tests.support.local_gateway import LocalGateway
 
 LIMIT = 60.0
-QUICK = Patience(first_wait=0.02, longest_wait=0.2)
+QUICK = Timeouts(first_wait=0.02, longest_wait=0.2)
 TIME = 1_767_225_600_123_456
 
 Condition = Callable[[LiveWindow], bool]
@@ -62,7 +62,7 @@ async def until_async(windows: AsyncWindows, condition: Condition) -> LiveWindow
 
 @asynccontextmanager
 async def connected(
-    gateway: LocalGateway, patience: Patience = QUICK
+    gateway: LocalGateway, timeouts: Timeouts = QUICK
 ) -> AsyncIterator[AsyncClient]:
-    async with connect_async(gateway.address, gateway.secret, patience=patience) as client:
+    async with connect_async(gateway.address, gateway.secret, timeouts=timeouts) as client:
         yield client

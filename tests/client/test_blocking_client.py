@@ -26,8 +26,8 @@ from evergrid.client import (
     Client,
     Live,
     LiveWindow,
-    Patience,
     TableDescription,
+    Timeouts,
     Windows,
 )
 from evergrid.client.client_errors import Closed, Denied, Rejected, Unreachable
@@ -35,7 +35,7 @@ from tests.client.people import LIMIT, ids, person, until
 from tests.programs import started
 from tests.support.local_gateway import LocalGateway
 
-QUICK = Patience(first_wait=0.02, longest_wait=0.2)
+QUICK = Timeouts(first_wait=0.02, longest_wait=0.2)
 
 
 def eventually(condition: Callable[[], bool]) -> None:
@@ -118,7 +118,7 @@ def test_waiting_has_a_limit_and_loses_nothing(gateway: LocalGateway) -> None:
 
 
 def test_a_restart_of_the_gateway_is_seen_and_survived(gateway: LocalGateway) -> None:
-    with evergrid.connect(gateway.address, gateway.secret, patience=QUICK) as client:
+    with evergrid.connect(gateway.address, gateway.secret, timeouts=QUICK) as client:
         windows = client.windows("users_ui", limit=1)
         until(windows, lambda window: window.live)
         gateway.stop()

@@ -21,7 +21,7 @@ async def with_new_key(gateway: LocalGateway, secret: str) -> AsyncClient:
     async with asyncio.timeout(LIMIT):
         while True:
             try:
-                return await connect_async(gateway.address, secret, patience=QUICK)
+                return await connect_async(gateway.address, secret, timeouts=QUICK)
             except Denied:
                 await asyncio.sleep(0.05)
 

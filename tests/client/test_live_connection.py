@@ -11,17 +11,17 @@ import pyarrow as pa
 import pytest
 from aiohttp import web
 
-from evergrid.client import AsyncWindows, LiveWindow, Patience, connect_async
+from evergrid.client import AsyncWindows, LiveWindow, Patience, Timeouts, connect_async
 from evergrid.client.client_errors import Closed, Denied, Rejected, Unreachable
 from evergrid.client.live_connection import RateLimiter
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol.error_codes import Code
-from evergrid.protocol.messages import Close, Live, encode, failed
+from evergrid.protocol.messages import PATH, Close, Live, encode, failed
 from tests.client.fake_gateway import KEY, Talk, fake_gateway
 from tests.client.gateway_messages import difference, full, row, state
 
 LIMIT = 60.0
-QUICK = Patience(connect=5, silence=0.2, first_wait=0.01, longest_wait=0.05)
+QUICK = Timeouts(connect=5, silence=0.2, first_wait=0.01, longest_wait=0.05)
 
 
 async def until(windows: AsyncWindows, condition: Callable[[LiveWindow], bool]) -> LiveWindow:
@@ -71,14 +71,14 @@ def test_who_slept_hears_first_what_was_said_meanwhile() -> None:
             await asyncio.sleep(0.05)
 
     async def scene() -> None:
-        patience = Patience(silence=4.0)
+        timeouts = Timeouts(silence=4.0)
         async with (
             fake_gateway(script) as url,
-            connect_async(url, KEY, patience=patience) as client,
+            connect_async(url, KEY, timeouts=timeouts) as client,
         ):
             windows = client.windows("users_ui")
             before = await until(windows, sequence(2))
-            time.sleep(patience.silence + 2.0)  # the whole loop stands still
+            time.sleep(timeouts.silence + 2.0)  # the whole loop stands still
             async with asyncio.timeout(LIMIT):
                 async for window in windows:
                     assert window.live, window.message
@@ -109,7 +109,7 @@ def test_silence_is_not_taken_for_peace() -> None:
 
     async def scene() -> None:
         nonlocal was_stale
-        async with fake_gateway(script) as url, connect_async(url, KEY, patience=QUICK) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY, timeouts=QUICK) as client:
             windows = client.windows("users_ui")
             await until(windows, sequence(1))
             stale = await until(windows, is_stale)
@@ -136,7 +136,7 @@ def test_each_fatal_code_ends_the_windows_or_is_tried_again(code: Code, with_wor
             await talk.until_gone()
 
     async def scene() -> None:
-        async with fake_gateway(script) as url, connect_async(url, KEY, patience=QUICK) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY, timeouts=QUICK) as client:
             windows = client.windows("users_ui")
             if code.retry:
                 await until(windows, sequence(1))
@@ -201,7 +201,7 @@ def test_a_frame_that_is_none_costs_the_connection_not_the_window() -> None:
         await talk.until_gone()
 
     async def scene() -> None:
-        async with fake_gateway(script) as url, connect_async(url, KEY, patience=QUICK) as client:
+        async with fake_gateway(script) as url, connect_async(url, KEY, timeouts=QUICK) as client:
             await until(client.windows("users_ui"), sequence(1))
 
     asyncio.run(scene())
@@ -227,8 +227,8 @@ def test_giving_up_is_possible_and_says_what_was_wrong() -> None:
         await talk.socket.close()
 
     async def scene() -> None:
-        brief = Patience(first_wait=0.01, longest_wait=0.02, give_up=0.1)
-        async with fake_gateway(script) as url, connect_async(url, KEY, patience=brief) as client:
+        brief = Timeouts(first_wait=0.01, longest_wait=0.02, give_up=0.1)
+        async with fake_gateway(script) as url, connect_async(url, KEY, timeouts=brief) as client:
             with pytest.raises(Unreachable, match="connection to the gateway lost"):
                 await until(client.windows("users_ui"), sequence(1))
 
@@ -329,6 +329,30 @@ def test_answers_of_something_that_is_no_gateway(status: int, expected: type[Exc
     asyncio.run(scene())
 
 
+def test_a_redirected_websocket_is_an_error_and_the_key_stays_here() -> None:
+    seen: list[str] = []
+
+    async def other_host(request: web.Request) -> web.StreamResponse:
+        seen.append(str(request.headers))
+        return web.Response()
+
+    async def scene() -> None:
+        async with fake_gateway(_silent, live=other_host) as other:
+
+            async def redirect(_: web.Request) -> web.StreamResponse:
+                raise web.HTTPTemporaryRedirect(other + PATH)
+
+            async with (
+                fake_gateway(_silent, live=redirect) as url,
+                connect_async(url, KEY, timeouts=QUICK) as client,
+            ):
+                with pytest.raises(Rejected, match=r"redirect \(HTTP status 307\) not followed"):
+                    await client.windows("users_ui").next()
+
+    asyncio.run(scene())
+    assert not seen
+
+
 @pytest.mark.parametrize("cut", [1, 8, 100])
 def test_a_snapshot_that_ends_early_is_never_taken_for_a_small_table(cut: int) -> None:
     sink = pa.BufferOutputStream()
@@ -369,6 +393,8 @@ def test_one_who_accepts_and_says_nothing_takes_too_long() -> None:
             mute.listen()
             url = f"http://127.0.0.1:{mute.getsockname()[1]}"
             with pytest.raises(Unreachable, match=r"\(timed out\)"):
+                await connect_async(url, KEY, timeouts=Timeouts(answer=0.1))
+            with pytest.raises(Unreachable, match=r"\(timed out\)"):  # by the earlier names
                 await connect_async(url, KEY, patience=Patience(answer=0.1))
 
     asyncio.run(scene())

@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from evergrid.client.live_window import WindowRows, apply_frame
+from evergrid.client.live_window import LiveWindow, apply_frame
 from evergrid.model.errors import BrokenPromise
 from evergrid.protocol import frames
 from tests.client.gateway_messages import SCHEMA, Parts, Row, difference, full, row
@@ -16,8 +16,8 @@ SEED = 20_261_116
 SEQUENCES = 300
 
 
-def paint(before: WindowRows | None, data: bytes, floor: int = 0) -> WindowRows:
-    return apply_frame(before, frames.decode(data), floor=floor)
+def paint(before: LiveWindow | None, data: bytes, floor: int = 0) -> LiveWindow:
+    return apply_frame(before or LiveWindow("people"), frames.decode(data), floor=floor)
 
 
 def random_row(rng: random.Random, number: int) -> Row:
@@ -71,7 +71,7 @@ def test_random_differences_give_the_same_window_as_a_naive_list() -> None:
             rows = after
             assert picture.rows.to_pylist() == rows
             assert picture.rows.schema.equals(SCHEMA)
-            assert picture.header.sequence == sequence
+            assert picture.sequence == sequence
         assert all(column.num_chunks <= 1 for column in picture.rows.columns)
 
 
@@ -79,8 +79,8 @@ def test_a_full_frame_brings_rows_columns_and_what_is_said_about_them() -> None:
     picture = paint(None, full(1, 5, [row(1), row(2)], generation=3, total=900, offset=40))
     assert picture.rows["_id"].to_pylist() == ["0:1", "0:2"]
     assert [column.name for column in picture.columns] == ["name", "size"]
-    said = picture.header
-    assert (said.generation, said.total, said.offset, said.rows) == (3, 900, 40, 2)
+    assert (picture.generation, picture.total, picture.offset) == (3, 900, 40)
+    assert picture.rows.num_rows == 2
 
 
 def test_an_empty_window_keeps_its_columns_and_can_fill_again() -> None:

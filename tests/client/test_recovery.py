@@ -65,7 +65,7 @@ def test_after_a_fault_the_window_goes_on_where_it_was(
     gateway: LocalGateway, way: FaultProxy, fault: str
 ) -> None:
     async def scene() -> None:
-        async with connect_async(way.address, gateway.secret, patience=QUICK) as client:
+        async with connect_async(way.address, gateway.secret, timeouts=QUICK) as client:
             windows = client.windows("users_ui", limit=5)
             window = await until_async(windows, lambda window: window.live)
             for age in range(100, 104):
@@ -87,7 +87,7 @@ def test_a_connection_that_only_looks_alive_is_found_out(
     gateway: LocalGateway, way: FaultProxy
 ) -> None:
     async def scene() -> None:
-        async with connect_async(way.address, gateway.secret, patience=QUICK) as client:
+        async with connect_async(way.address, gateway.secret, timeouts=QUICK) as client:
             windows = client.windows("users_ui", limit=1)
             await until_async(windows, lambda window: window.live)
             way.hold()
@@ -104,7 +104,7 @@ def test_over_a_thin_line_the_newest_arrives_and_not_everything(
     gateway: LocalGateway, way: FaultProxy
 ) -> None:
     async def scene() -> None:
-        async with connect_async(way.address, gateway.secret, patience=QUICK) as client:
+        async with connect_async(way.address, gateway.secret, timeouts=QUICK) as client:
             windows = client.windows("users_ui", limit=200)
             await until_async(windows, lambda window: window.live)
             way.limit(400_000, Direction.DOWN)

@@ -157,7 +157,7 @@ def test_a_handshake_that_fails_otherwise_may_work_later(answer: bytes) -> None:
 async def watching(
     gateway: LocalGateway, ca: Path
 ) -> AsyncIterator[tuple[AsyncClient, AsyncWindows]]:
-    client = await connect_async(gateway.address, gateway.secret, ca=ca, patience=QUICK)
+    client = await connect_async(gateway.address, gateway.secret, ca=ca, timeouts=QUICK)
     async with client:
         windows = client.windows("users_ui")
         await until_async(windows, lambda window: window.live)

@@ -6,7 +6,7 @@ import random
 
 import pyarrow as pa
 
-from evergrid.client.window_changes import Change, ChangeKind, changes_between
+from evergrid.client.live_window import Change, ChangeKind, changes_between
 from tests.client.gateway_messages import SCHEMA, Row, batch, row
 
 SEED = 20_261_116

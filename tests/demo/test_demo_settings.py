@@ -17,7 +17,7 @@ HERE = Connection("demo", "127.0.0.1:20000")
 
 
 def test_its_file_gives_the_same_settings_to_every_command(tmp_path: Path) -> None:
-    demo = demo_settings(DemoOptions(directory=tmp_path / "my demo", join=JoinType.ASOF), {})
+    demo = demo_settings(DemoOptions(data_dir=tmp_path / "my demo", join=JoinType.ASOF.value), {})
     settings = demo.with_addresses(HERE, 20001)
     demo.directory.mkdir()
     demo.write(settings, {"bootstrap": "127.0.0.1:20000"})
@@ -50,7 +50,7 @@ def test_the_command_it_suggests_can_be_pasted(
     monkeypatch.setenv("PATH", str(found.parent))
     files = "-c .evergrid/demo/evergrid.yaml --key-file .evergrid/demo/key"
     assert demo_settings(DemoOptions(), {}).tail_command == f"evergrid tail final_ui {files}"
-    spaced = demo_settings(DemoOptions(directory=tmp_path / "a b"), {})
+    spaced = demo_settings(DemoOptions(data_dir=tmp_path / "a b"), {})
     files = "-c 'a b/evergrid.yaml' --key-file 'a b/key'"
     assert spaced.tail_command == f"evergrid tail final_ui {files}"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from evergrid.client.live_window import WindowRows, apply_frame
+from evergrid.client.live_window import LiveWindow, apply_frame
 from evergrid.gateway.engine.deliveries import Owner, Published, Rejected, Resumed, StateChanged
 from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.hub_types import HubLimits
@@ -63,7 +63,7 @@ class Viewer:
     query: Query
     window: Window
     pending: PendingFrame = field(default_factory=lambda: PendingFrame(1))
-    picture: WindowRows | None = None
+    picture: LiveWindow | None = None
     frames: list[frames.Frame] = field(default_factory=list)
     reports: list[WindowState] = field(default_factory=list)
     rejected: Rejected | None = None
@@ -82,7 +82,7 @@ class Viewer:
             frame = frames.decode(data)
             self.frames.append(frame)
             floor = self.picture.sequence if self.picture and not self.moved else 0
-            self.picture = apply_frame(self.picture, frame, floor=floor)
+            self.picture = apply_frame(self.picture or LiveWindow(""), frame, floor=floor)
             self.moved = False
 
     def rows(self) -> list[dict[str, Value]]:
@@ -284,7 +284,7 @@ class Watching:
         assert picture is not None, viewer
         assert viewer.rows() == self.expected(viewer, shown.states[-1])
         start, _ = shown.model.window(viewer.query, viewer.window)
-        said = picture.header
+        said = picture
         total = len(shown.model.view(viewer.query))
         assert (said.generation, said.total, said.offset) == (shown.generation, total, start)
         assert viewer.told is not None

@@ -21,7 +21,7 @@ from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
 from evergrid.kafka.cluster_probe import reach
 from evergrid.kafka.topics import NewTopicSpec
-from evergrid.pipeline.java_client import JavaClient
+from evergrid.pipeline.java_client import JavaClient, java_client
 
 LIMIT = 60.0
 OAUTH = Listener(Protocol.SASL_SSL, Mechanism.OAUTHBEARER)
@@ -40,7 +40,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
 
 @pytest.fixture(scope="module")
 def java() -> Iterator[JavaClient]:
-    with JavaClient(jars.fetch()) as client:
+    with java_client(jars.fetch()) as client:
         yield client
 
 

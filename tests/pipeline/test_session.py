@@ -13,7 +13,7 @@ from evergrid.config.secrets import names_secret
 from evergrid.config.settings import Connection
 from evergrid.pipeline import session
 from evergrid.pipeline.engine import engine_jar
-from evergrid.pipeline.source_frames import message_stream
+from evergrid.pipeline.kafka_frames import message_stream
 from evergrid.process.java import java_command
 from tests.listening import is_loopback, listening_addresses
 

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame
 
 from evergrid.config.settings import Connection
-from evergrid.pipeline.sink import ChangelogSink
+from evergrid.pipeline.kafka_frames import start_writing
 
 
 class Writing:
@@ -55,9 +55,14 @@ class Writing:
 
 def written(properties: dict[str, str], *, live: bool) -> Writing:
     changes = Writing()
-    sink = ChangelogSink(Connection("internal", "b:1", properties), 1024)
-    rows = cast(DataFrame, changes)
-    sink.start(rows, "g1.join-final", Path("/here"), 300 if live else None)
+    start_writing(
+        cast(DataFrame, changes),
+        Connection("internal", "b:1", properties),
+        "g1.join-final",
+        Path("/here"),
+        largest_change=1024,
+        batch_seconds=300 if live else None,
+    )
     return changes
 
 
@@ -99,7 +104,13 @@ def test_both_modes_use_the_same_name_and_checkpoint(
 def test_the_largest_change_fits_into_a_request_and_the_buffer() -> None:
     for largest, buffer in ((1024, "33554432"), (1 << 25, str(1 << 27))):
         changes = Writing()
-        sink = ChangelogSink(Connection("internal", "b:1", {}), largest)
-        sink.start(cast(DataFrame, changes), "q", Path("/here"), None)
+        start_writing(
+            cast(DataFrame, changes),
+            Connection("internal", "b:1", {}),
+            "q",
+            Path("/here"),
+            largest_change=largest,
+            batch_seconds=None,
+        )
         assert changes.given["kafka.max.request.size"] == str(largest)
         assert changes.given["kafka.buffer.memory"] == buffer

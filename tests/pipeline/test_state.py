@@ -21,8 +21,7 @@ from evergrid.model.join import JoinType
 from evergrid.model.source import TopicEnd
 from evergrid.model.table import Retention
 from evergrid.pipeline.engine.join_changes import Joining
-from evergrid.pipeline.sink import ChangelogSink
-from evergrid.pipeline.source_frames import message_stream, tick_stream
+from evergrid.pipeline.kafka_frames import message_stream, start_writing, tick_stream
 
 START_MS = 1_767_225_600_000
 KEYS = 8
@@ -107,9 +106,15 @@ class Rounds:
         messages = message_stream(self._spark, self._connection, starts, "state", None)
         ticks = tick_stream(self._spark, self._connection, names["ticks"], "state")
         changes = self._joining.changes(messages, ticks, names["out"], names["ticks"])
-        sink = ChangelogSink(self._connection, MEGABYTE)
-        name = f"{names['out']}-{self._number}"
-        assert sink.start(changes, name, self._checkpoint, None).awaitTermination(300)
+        query = start_writing(
+            changes,
+            self._connection,
+            f"{names['out']}-{self._number}",
+            self._checkpoint,
+            largest_change=MEGABYTE,
+            batch_seconds=None,
+        )
+        assert query.awaitTermination(300)
         return entries(self._spark, self._checkpoint)
 
     def changes(self) -> int:

@@ -20,7 +20,7 @@ import struct
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Self, TypeVar
 
-from evergrid.client.loop_thread import LoopThread
+from evergrid.client.blocking_client import LoopThread
 
 Answer = TypeVar("Answer")
 

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 
 from evergrid.testing.oracle import LimitsSpec, SourceSpec
-from evergrid.testing.sample_messages import object_text, value_text
+from evergrid.testing.random_cases import object_text, value_text
 
 _TOKENS = (
     *("{", "}", "[", "]", '"', ",", ":", "\\", "'", "-", "+", ".", "e", "0", " ", "\n"),

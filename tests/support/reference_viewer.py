@@ -21,12 +21,12 @@ from typing import Self, TypedDict, Unpack
 import msgspec
 import pyarrow as pa
 
-from evergrid.client.address import Patience
+from evergrid.client.address import Timeouts
 from evergrid.client.async_client import AsyncClient, connect_async
 from evergrid.client.async_windows import AsyncWindows
+from evergrid.client.blocking_client import LoopThread
 from evergrid.client.filters import Columns, Order, Where
 from evergrid.client.live_window import LiveWindow
-from evergrid.client.loop_thread import LoopThread
 from evergrid.model.errors import EvergridError
 from evergrid.protocol.messages import Live
 
@@ -145,10 +145,10 @@ class Viewer:
 class ViewerGroup:
     """Viewers in their own thread, each on its own connection."""
 
-    def __init__(self, url: str, key: str, patience: Patience = Patience()) -> None:
+    def __init__(self, url: str, key: str, timeouts: Timeouts = Timeouts()) -> None:
         self._url = url
         self._key = key
-        self._patience = patience
+        self._timeouts = timeouts
         self._background = LoopThread()
         self._clients: list[AsyncClient] = []
         self._watching: list[asyncio.Task[None]] = []
@@ -160,7 +160,7 @@ class ViewerGroup:
         """Add a viewer of a window of `table`."""
 
         async def open_window() -> Viewer:
-            client = await connect_async(self._url, self._key, patience=self._patience)
+            client = await connect_async(self._url, self._key, timeouts=self._timeouts)
             self._clients.append(client)
             viewer = Viewer(f"{table} {view}", client.windows(table, **view), judges)
             self._watching.append(asyncio.create_task(viewer.watch()))

@@ -11,10 +11,8 @@ import pyarrow as pa
 import pytest
 
 from evergrid.client import Live, LiveWindow
-from evergrid.client.live_window import WindowRows, live_window
+from evergrid.client.live_window import moment
 from evergrid.config import load
-from evergrid.protocol.frames import FrameKind, Header
-from evergrid.protocol.messages import WindowState
 from tests.client.people import person
 from tests.support.local_gateway import LocalGateway
 from tests.support.reference_viewer import ViewerGroup, never_blank, never_fewer, plain
@@ -70,9 +68,17 @@ def test_an_error_is_complained_about(gateway: LocalGateway) -> None:
 
 
 def state(sequence: int, live: Live = Live.LIVE, second: int = 0) -> LiveWindow:
-    header = Header(FrameKind.FULL, sequence, 0, 1, 1, 0, 1_767_225_600_000_000 + second, 1)
-    picture = WindowRows(pa.table({"_id": ["0:1"]}), (), header)
-    return live_window(TABLE, picture, WindowState(live, "", 1))
+    return LiveWindow(
+        TABLE,
+        pa.table({"_id": ["0:1"]}),
+        total=1,
+        generation=1,
+        sequence=sequence,
+        time=moment(1_767_225_600_000_000 + second),
+        state=live,
+        message="",
+        stale_since=moment(1) if live is Live.STALE else None,
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from evergrid.testing.oracle import SourceSpec
-from evergrid.testing.random_cases import START_MS, Send, bad_values
-from evergrid.testing.sample_messages import decimal_text
+from evergrid.testing.random_cases import START_MS, Send, bad_values, decimal_text
 
 _REPEATED_FROM = 50  # how many messages back a repeated one may be
 _UNITS_PER_MS = {"ms": (1, 1), "us": (1_000, 1), "ns": (1_000_000, 1), "s": (1, 1_000)}

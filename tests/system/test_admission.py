@@ -34,7 +34,7 @@ from evergrid.kafka.cluster_probe import reach
 from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicWatch
 from evergrid.model.errors import LinkError
-from evergrid.pipeline.java_client import JavaClient
+from evergrid.pipeline.java_client import JavaClient, java_client
 from evergrid.process.private_directory import write_secret
 from evergrid.protocol.messages import Live
 from evergrid.testing.changelog_tables import wait_for
@@ -94,7 +94,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
 
 @pytest.fixture(scope="module")
 def java() -> Iterator[JavaClient]:
-    with JavaClient(jars.fetch()) as running:
+    with java_client(jars.fetch()) as running:
         yield running
 
 

@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.client import Patience
+from evergrid.client import Timeouts
 from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.generation import State
@@ -40,7 +40,7 @@ from tests.system.swapping import Load, Operator, Watch, config
 
 SEED = 20_261_201
 NAME = "swap"
-EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+EAGER = Timeouts(first_wait=0.1, longest_wait=1.0)
 GRACE_SECONDS = 20
 STORM = 50
 LET_GO_SECONDS = 5.0

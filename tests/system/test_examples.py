@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from evergrid.testing.installation import Installation
-from evergrid.testing.random_cases import Send
-from evergrid.testing.sample_messages import object_text
+from evergrid.testing.random_cases import Send, object_text
 from tests.system.conftest import MakeWorld
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -13,7 +13,7 @@ from bench.usage import java_below
 
 import evergrid
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.client import LiveWindow, Patience
+from evergrid.client import LiveWindow, Timeouts
 from evergrid.protocol.messages import Live
 from evergrid.testing.changelog_tables import wait_for
 from evergrid.testing.evergrid_process import EvergridProcess
@@ -33,7 +33,7 @@ from tests.system.judging import Judge
 from tests.system.steady import Steady
 
 SEED = 20_261_121
-EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+EAGER = Timeouts(first_wait=0.1, longest_wait=1.0)
 TABLES = ["users_ui", "accounts_ui", "final_ui", "quarantine"]
 
 # Raw tables only grow, so the first two may never hold fewer rows than before. Rows leave the last

@@ -18,14 +18,14 @@ from evergrid.broker.listeners import Listener
 from evergrid.broker.rights import Operation, ResourceKind, Right, grant
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.codec import Row
-from evergrid.client import Client, ClientError, Patience
+from evergrid.client import Client, ClientError, Timeouts
 from evergrid.config import load
 from evergrid.config.sasl import Mechanism, login
 from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
 from evergrid.model.source import TopicEnd
+from evergrid.pipeline.kafka_frames import kafka_options, message_history
 from evergrid.pipeline.session import end_session, open_session
-from evergrid.pipeline.source_frames import kafka_options, message_history
 from evergrid.process.java import java_home
 from evergrid.process.private_directory import write_secret
 from evergrid.protocol.messages import Live
@@ -54,7 +54,7 @@ from tests.system.secured import (
 )
 from tests.system.swapping import turn_to
 
-EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+EAGER = Timeouts(first_wait=0.1, longest_wait=1.0)
 TOKEN_SECONDS = 6.0
 LIFETIMES = 5
 WRONG = "not-the-right-one"

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.client import Patience
+from evergrid.client import Timeouts
 from evergrid.kafka import topics
 from evergrid.model.errors import LinkError
 from evergrid.model.generation import State
@@ -25,7 +25,7 @@ from tests.system.judging import Judge
 from tests.system.swapping import Load, Operator, Watch, config
 
 SEED = 20_261_202
-EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+EAGER = Timeouts(first_wait=0.1, longest_wait=1.0)
 STEPS = ("asked", "preparing", "filled", "switched")
 VICTIMS = ("pipeline", "broker", "gateway")
 PREFIX = "eg-kills"

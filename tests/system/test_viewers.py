@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
-from evergrid.client import Live, LiveWindow, Patience
+from evergrid.client import Live, LiveWindow, Timeouts
 from evergrid.testing.changelog_tables import wait_for
 from tests.gateway.caller import TEXT, frame
 from tests.support.fault_proxy import Direction, FaultProxy
@@ -28,7 +28,7 @@ from tests.system.staged import TABLE, Stage, config, never_younger
 
 MIB = 2**20
 JUDGES = (never_blank, never_younger)
-EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+EAGER = Timeouts(first_wait=0.1, longest_wait=1.0)
 
 # Four views: the first and the last are two windows of one.
 VIEWS: list[WindowOptions] = [

@@ -21,7 +21,7 @@ from evergrid.gateway.access.origin_policy import check_binding
 from evergrid.gateway.access.server_certificate import ServerCertificate
 from evergrid.kafka.certificates import read_certificate
 from evergrid.model.errors import ConfigError
-from evergrid.pipeline.java_client import JavaClient
+from evergrid.pipeline.java_client import java_client
 from evergrid.process.java import java_command
 
 _MINUTE = "%Y-%m-%d %H:%M UTC"
@@ -67,7 +67,7 @@ def _findings(settings: Settings, part: str | None) -> Iterator[Finding]:
             yield finding(lambda: check_disk(settings.data_dir))
             yield finding(lambda: check_memory(settings))
             if java.ok and libraries:
-                client = stack.enter_context(JavaClient(jars.fetch()))
+                client = stack.enter_context(java_client(jars.fetch()))
         yield from ConnectionChecks(settings, client, for_pipeline=part != "gateway").findings()
 
 

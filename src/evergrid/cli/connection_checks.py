@@ -217,10 +217,9 @@ def _distinct(connections: Iterable[Connection]) -> list[tuple[list[str], Connec
     """Connections that differ in more than their name, each with all its names."""
     found: list[tuple[list[str], Connection]] = []
     for connection in connections:
-        for names, known in found:
-            if connection.called(known.name) == known:
-                names.append(connection.name)
-                break
+        same = (names for names, known in found if connection.called(known.name) == known)
+        if (names := next(same, None)) is not None:
+            names.append(connection.name)
         else:
             found.append(([connection.name], connection))
     return found

@@ -181,7 +181,7 @@ def _show(settings: Settings, monitor: ControlMonitor) -> None:
     choices = monitor.manifest.choices
     if choices.topic:
         lines += ["", "What can be changed:", *option_lines(monitor.manifest, settings.sources)]
-    history = monitor.history()[-_SHOWN_MESSAGES:]
+    history = monitor.history[-_SHOWN_MESSAGES:]
     name = choices.topic or settings.control.topic
     if history:
         lines += ["", f"The last control messages on {name}:", *message_lines(history)]

@@ -87,16 +87,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     os.umask(child_process.PRIVATE)
-    options = DemoOptions(
-        config=arguments.config,
-        directory=arguments.data_dir,
-        join=JoinType(arguments.join) if arguments.join else None,
-        rate=arguments.rate,
-        seed=arguments.seed,
-        port=arguments.port,
-        fresh=arguments.fresh,
-        security=arguments.kafka_security,
-    )
+    fields = DemoOptions.__struct_fields__
+    options = DemoOptions(**{name: getattr(arguments, name) for name in fields})
     demo = demo_settings(options, os.environ)
     console = Console(markup=False, emoji=False, highlight=False)
     names = [

@@ -26,12 +26,8 @@ def check_machine(settings: Settings) -> None:
 def check_disk(directory: Path) -> str:
     """That there is space; ConfigError if the disk of `directory` is almost full."""
     free = shutil.disk_usage(existing(directory)).free
-    if free < _MIN_DISK:
-        raise ConfigError(
-            f"not enough disk space: {_megabytes(free)} free, {_megabytes(_MIN_DISK)} needed",
-            where=f"data_dir {directory}",
-            remedy="Free some space, or set data_dir to a directory on another disk.",
-        )
+    remedy = "Free some space, or set data_dir to a directory on another disk."
+    _check("disk space", free, _MIN_DISK, f"data_dir {directory}", remedy)
     return f"Disk: enough space for {directory}"
 
 
@@ -39,13 +35,8 @@ def check_memory(settings: Settings) -> str:
     """That there is memory; ConfigError if Spark's driver does not fit into it."""
     wanted = settings.spark.driver_memory
     needed = int(wanted[:-1]) * _UNITS[wanted[-1]] + _BESIDE_SPARK
-    free = _free_memory()
-    if free is not None and free < needed:
-        raise ConfigError(
-            f"not enough memory: {_megabytes(free)} free, {_megabytes(needed)} needed",
-            where=f"spark.driver_memory {wanted}",
-            remedy="End other programs, or set spark.driver_memory lower (at least 512m).",
-        )
+    remedy = "End other programs, or set spark.driver_memory lower (at least 512m)."
+    _check("memory", _free_memory(), needed, f"spark.driver_memory {wanted}", remedy)
     return f"Memory: enough for spark.driver_memory {wanted}"
 
 
@@ -68,5 +59,7 @@ def _free_memory() -> int | None:
         return None
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1024**2:,.0f} MB"
+def _check(kind: str, free: int | None, needed: int, where: str, remedy: str) -> None:
+    if free is not None and free < needed:
+        sizes = f"{free / 1024**2:,.0f} MB free, {needed / 1024**2:,.0f} MB needed"
+        raise ConfigError(f"not enough {kind}: {sizes}", where=where, remedy=remedy)

@@ -13,7 +13,7 @@ from evergrid.cli.connect_options import command_line_errors
 from evergrid.cli.exit_codes import OK
 from evergrid.cli.table_follower import TableFollower, retried
 from evergrid.cli.tail_output import Style, TailOutput
-from evergrid.client import Client, Patience, connect
+from evergrid.client import Client, Timeouts, connect
 from evergrid.config.problems import suggestion
 from evergrid.config.settings import Settings
 from evergrid.config.value_types import whole
@@ -30,7 +30,7 @@ Updates of rows that are older than the window's rows are not printed.
 """
 
 _WIDTH_WITHOUT_TERMINAL = 160
-_PATIENCE = Patience(longest_wait=3.0)  # short, because a person waits
+_TIMEOUTS = Timeouts(longest_wait=3.0)  # short, because a person waits
 _COUNT = config_value(whole(1, 10**12))
 
 
@@ -73,7 +73,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     rows = settings.gateway.limits.window_rows
 
     def connected() -> Client:
-        return connect(gateway.url, gateway.key, ca=gateway.ca, patience=_PATIENCE)
+        return connect(gateway.url, gateway.key, ca=gateway.ca, timeouts=_TIMEOUTS)
 
     with (
         command_line_errors(),

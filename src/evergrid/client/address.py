@@ -19,7 +19,7 @@ _SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
 _EXAMPLE = "Write it like https://tables.example.com or http://127.0.0.1:8080."
 
 
-class Patience(msgspec.Struct, frozen=True, kw_only=True):
+class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     """Timeouts in seconds.
 
     connect      to connect, and for the gateway's first message on the connection
@@ -37,6 +37,9 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
     first_wait: float = 0.2
     longest_wait: float = 10.0
     give_up: float | None = None
+
+
+Patience = Timeouts  # its name in earlier versions
 
 
 @dataclass(frozen=True)

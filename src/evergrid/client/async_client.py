@@ -11,7 +11,7 @@ import aiohttp
 import msgspec
 import pyarrow as pa
 
-from evergrid.client.address import Address, Patience, address
+from evergrid.client.address import Address, Timeouts, address
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.client_errors import Unreachable, closed, connection_error, http_error
 from evergrid.client.filters import Columns, Order, Where, order_text, query_of
@@ -34,28 +34,27 @@ class AsyncClient:
     whenever it is lost. Use a client only on the event loop that it was created on.
     """
 
-    def __init__(self, address: Address, patience: Patience) -> None:
+    def __init__(self, address: Address, timeouts: Timeouts) -> None:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=address.tls()),
             headers={"Authorization": f"Bearer {address.key}"},
             json_serialize=lambda fields: msgspec.json.encode(fields).decode(),
+            middlewares=(_without_redirects,),
         )
         self._timeout = aiohttp.ClientTimeout(
-            total=None, connect=patience.connect, sock_read=patience.answer
+            total=None, connect=timeouts.connect, sock_read=timeouts.answer
         )
-        self._connection = LiveConnection(self._session, address, patience)
+        self._connection = LiveConnection(self._session, address, timeouts)
         self._url = address.url
         self._closed = False
 
     async def tables(self) -> list[TableDescription]:
         """The tables that the key may read, by name."""
-        answer = await self._request("GET", "/api/tables")
-        return list(self._decoded(answer, TableList).tables)
+        return list((await self._json(TableList, "GET", "/api/tables")).tables)
 
     async def table(self, name: str) -> TableDescription:
         """One table: its columns, its size, and its state."""
-        answer = await self._request("GET", f"/api/tables/{quote(name, safe='')}")
-        return self._decoded(answer, TableDescription)
+        return await self._json(TableDescription, "GET", f"/api/tables/{quote(name, safe='')}")
 
     async def snapshot(
         self,
@@ -71,7 +70,7 @@ class AsyncClient:
         """The rows of a table at one moment; all of them without a limit."""
         parameters = _parameters(query_of(table, columns, where, search, order), offset, limit)
         path = f"/api/tables/{quote(table, safe='')}/rows"
-        answer = await self._request("GET", path, parameters=parameters)
+        answer = await self._request("GET", path, parameters)
         # A stream that was cut between two batches would read as a shorter table.
         if len(answer) < len(_END_OF_STREAM) or answer[-8:].to_pybytes() != _END_OF_STREAM:
             raise Unreachable("incomplete answer: the connection was lost", where=table, retry=True)
@@ -110,15 +109,14 @@ class AsyncClient:
         """The rows that enter such a window, change in it and leave it."""
         self._check()
         query = query_of(table, columns, where, search, order)
-        return AsyncChanges(AsyncWindows(self._connection, query, Window(offset, limit)))
+        return AsyncChanges(self._connection, query, Window(offset, limit))
 
     async def ask(self, /, **fields: str) -> Asked:
         """Send a control message, such as `ask(usersTopic="users_v2", joinType="left")`.
 
         It is on the control topic when this returns; its verdict will be in `control_raw`.
         """
-        answer = await self._request("POST", "/api/control", fields=fields)
-        return self._decoded(answer, ControlAnswer).sent
+        return (await self._json(ControlAnswer, "POST", "/api/control", fields)).sent
 
     async def close(self) -> None:
         """End every window and the connection; calls that wait raise `Closed`."""
@@ -142,7 +140,6 @@ class AsyncClient:
         self,
         method: str,
         path: str,
-        *,
         parameters: dict[str, str] | None = None,
         fields: dict[str, str] | None = None,
     ) -> pa.Buffer:
@@ -156,7 +153,6 @@ class AsyncClient:
                 params=parameters,
                 json=fields,
                 timeout=self._timeout,
-                allow_redirects=False,  # the key must not go to another address
             ) as answer:
                 if answer.status != (200 if fields is None else 202):
                     error = await answer.content.read(_MAX_ERROR)
@@ -167,11 +163,25 @@ class AsyncClient:
             raise connection_error(error, self._url) from None
         return sink.getvalue()
 
-    def _decoded(self, answer: pa.Buffer, kind: type[T]) -> T:
+    async def _json(
+        self, kind: type[T], method: str, path: str, fields: dict[str, str] | None = None
+    ) -> T:
+        answer = await self._request(method, path, fields=fields)
         try:
             return msgspec.json.decode(answer, type=kind)
         except (msgspec.MsgspecError, ValueError):
             raise http_error(200, self._url) from None
+
+
+async def _without_redirects(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Reject redirects, of WebSockets too: the key must not go to another address."""
+    answer = await handler(request)
+    if 300 <= answer.status < 400:
+        answer.close()
+        raise http_error(answer.status, str(request.url.origin()))
+    return answer
 
 
 def _parameters(query: Query, offset: int, limit: int | None) -> dict[str, str]:
@@ -195,16 +205,17 @@ class Connecting:
     first use.
     """
 
-    def __init__(self, address: Address, patience: Patience) -> None:
+    _client: AsyncClient
+
+    def __init__(self, address: Address, timeouts: Timeouts) -> None:
         self._address = address
-        self._patience = patience
-        self._client: AsyncClient | None = None
+        self._timeouts = timeouts
 
     def __await__(self) -> Generator[object, None, AsyncClient]:
         return self.connect().__await__()
 
     async def connect(self) -> AsyncClient:
-        client = AsyncClient(self._address, self._patience)
+        client = AsyncClient(self._address, self._timeouts)
         try:
             await client.tables()
         except BaseException:
@@ -217,8 +228,7 @@ class Connecting:
         return self._client
 
     async def __aexit__(self, *_: object) -> None:
-        if self._client is not None:
-            await self._client.close()
+        await self._client.close()
 
 
 def connect_async(
@@ -226,11 +236,12 @@ def connect_async(
     key: str | None = None,
     *,
     ca: str | Path | None = None,
-    patience: Patience = Patience(),
+    timeouts: Timeouts = Timeouts(),
+    patience: Timeouts | None = None,
 ) -> Connecting:
     """A client for the gateway at `url`, with `key` or the one in EVERGRID_KEY.
 
     `ca` is a PEM file with the authority that signed the gateway's certificate, if the system
-    does not trust it.
+    does not trust it. `patience` is the name of `timeouts` in earlier versions.
     """
-    return Connecting(address(url, key, ca), patience)
+    return Connecting(address(url, key, ca), patience or timeouts)

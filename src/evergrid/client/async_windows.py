@@ -13,9 +13,8 @@ import pyarrow as pa
 
 from evergrid.client.live_connection import LiveConnection
 from evergrid.client.live_protocol import LiveProtocol
-from evergrid.client.live_window import LiveWindow
+from evergrid.client.live_window import Change, LiveWindow, changes_between
 from evergrid.client.subscription import Subscription
-from evergrid.client.window_changes import Change, changes_between
 from evergrid.protocol.messages import DEFAULT_LIMIT
 from evergrid.views.view_query import Query, Window
 
@@ -23,20 +22,48 @@ Item = TypeVar("Item", covariant=True)
 
 
 class AsyncStream(AsyncIterator[Item], Generic[Item]):
-    """States or changes of a window as they come; closed at the end of `async with`."""
+    """States or changes of a window as they come; closed at the end of `async with`.
+
+    A stream without references is closed, so that a loop that was left by `break` does not keep
+    its window open on the gateway.
+    """
+
+    def __init__(self, connection: LiveConnection, query: Query, window: Window) -> None:
+        self._protocol = connection.protocol
+        self._update = asyncio.Event()
+        self._subscription = self._protocol.open(query, window, self._update.set)
+        connection.start()
+        loop = asyncio.get_running_loop()
+        finalizer = weakref.finalize(self, _close_unused, loop, self._protocol, self._subscription)
+        finalizer.atexit = False
+
+    @abc.abstractmethod
+    async def next(self) -> Item | None:
+        """The next item; None once closed. A cancelled call loses nothing."""
 
     @property
-    @abc.abstractmethod
-    def newest(self) -> LiveWindow: ...
+    def newest(self) -> LiveWindow:
+        """The newest known state of the window, without waiting."""
+        return self._subscription.newest()
 
-    @abc.abstractmethod
-    async def next(self) -> Item | None: ...
+    async def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None:
+        """Show another slice. States of the slice before may still come first: see `offset`."""
+        self._protocol.move(self._subscription, Window(offset, limit))
 
-    @abc.abstractmethod
-    async def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None: ...
+    async def close(self) -> None:
+        self._protocol.close(self._subscription)
 
-    @abc.abstractmethod
-    async def close(self) -> None: ...
+    async def _next_window(self) -> LiveWindow | None:
+        subscription = self._subscription
+        while True:
+            self._update.clear()
+            if subscription.closed:
+                return None
+            if (window := subscription.take()) is not None:
+                return window
+            if subscription.failure is not None:
+                raise subscription.failure
+            await self._update.wait()
 
     async def __anext__(self) -> Item:
         item = await self.next()
@@ -51,49 +78,6 @@ class AsyncStream(AsyncIterator[Item], Generic[Item]):
         await self.close()
 
 
-class AsyncWindows(AsyncStream[LiveWindow]):
-    """The states of one window, each newer than the one before.
-
-    A slow reader gets the newest state and not those in between. The iteration ends when the
-    window is closed, and raises its error if it fails. A window without references is closed,
-    so that a loop that was left by `break` does not keep it open on the gateway.
-    """
-
-    def __init__(self, connection: LiveConnection, query: Query, window: Window) -> None:
-        self._protocol = connection.protocol
-        self._update = asyncio.Event()
-        self._subscription = self._protocol.open(query, window, self._update.set)
-        connection.start()
-        loop = asyncio.get_running_loop()
-        finalizer = weakref.finalize(self, _close_unused, loop, self._protocol, self._subscription)
-        finalizer.atexit = False
-
-    async def next(self) -> LiveWindow | None:
-        """The next state; None once closed. A cancelled call loses nothing."""
-        subscription = self._subscription
-        while True:
-            self._update.clear()
-            if subscription.closed:
-                return None
-            if (window := subscription.take()) is not None:
-                return window
-            if subscription.failure is not None:
-                raise subscription.failure
-            await self._update.wait()
-
-    @property
-    def newest(self) -> LiveWindow:
-        """The newest known state, without waiting."""
-        return self._subscription.newest()
-
-    async def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None:
-        """Show another slice. States of the slice before may still come first: see `offset`."""
-        self._protocol.move(self._subscription, Window(offset, limit))
-
-    async def close(self) -> None:
-        self._protocol.close(self._subscription)
-
-
 def _close_unused(
     loop: asyncio.AbstractEventLoop, protocol: LiveProtocol, subscription: Subscription
 ) -> None:
@@ -102,22 +86,32 @@ def _close_unused(
         loop.call_soon_threadsafe(protocol.close, subscription)
 
 
+class AsyncWindows(AsyncStream[LiveWindow]):
+    """The states of one window, each newer than the one before.
+
+    A slow reader gets the newest state and not those in between. The iteration ends when the
+    window is closed, and raises its error if it fails.
+    """
+
+    async def next(self) -> LiveWindow | None:
+        return await self._next_window()
+
+
 class AsyncChanges(AsyncStream[Change]):
     """The changes of one window's rows; the rows of its first state come as added.
 
     Changes are those between the states that the reader took: a row that changed twice between
-    two of them comes once.
+    two of them comes once. After a move, rows that are not in the new slice come as removed.
     """
 
-    def __init__(self, windows: AsyncWindows) -> None:
-        self.windows = windows
+    def __init__(self, connection: LiveConnection, query: Query, window: Window) -> None:
+        super().__init__(connection, query, window)
         self._seen: pa.Table | None = None
         self._ready: deque[Change] = deque()
 
     async def next(self) -> Change | None:
-        """The next change; None once closed."""
         while not self._ready:
-            window = await self.windows.next()
+            window = await self._next_window()
             if window is None:
                 return None
             if window.sequence:
@@ -125,15 +119,6 @@ class AsyncChanges(AsyncStream[Change]):
                 self._seen = window.rows
         return self._ready.popleft()
 
-    @property
-    def newest(self) -> LiveWindow:
-        """The newest known state of the window."""
-        return self.windows.newest
-
-    async def move(self, offset: int, limit: int = DEFAULT_LIMIT) -> None:
-        """Show another slice; rows that are not in it come as removed."""
-        await self.windows.move(offset, limit)
-
     async def close(self) -> None:
         self._ready.clear()
-        await self.windows.close()
+        await super().close()

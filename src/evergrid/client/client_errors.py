@@ -118,6 +118,8 @@ def http_error(status: int, where: str, body: bytes = b"") -> ClientError:
         return gateway_error(Code.BAD_KEY.value, what, retry=False, where=where)
     if status in (408, 425, 429) or status >= 500:
         return Unreachable(what, where=where, retry=True)
+    if 300 <= status < 400:
+        what = f"redirect (HTTP status {status}) not followed: the key is for this address alone"
     kind = Denied if status == Code.NO_RIGHTS.http else Rejected
     return kind(what, where=where, remedy=_NOT_A_GATEWAY)
 

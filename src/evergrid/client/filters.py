@@ -6,13 +6,14 @@ import datetime
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import cast
+from typing import TypeVar, cast
 
 import msgspec
 
 from evergrid.views.view_query import Filter, Nulls, Op, OrderBy, Query, Scalar
 
 Value = str | int | float | bool | Decimal | datetime.datetime | None
+T = TypeVar("T")
 
 
 class Condition(msgspec.Struct, frozen=True):
@@ -168,10 +169,16 @@ def _equals(name: str, value: object) -> Condition:
 
 def order_of(order: Order | None) -> tuple[OrderBy, ...]:
     """`"-ts,name"`: by ts, highest first, then by name. `name:first` puts nulls first."""
-    if not order:
-        return ()
-    words = order.split(",") if isinstance(order, str) else order
-    return tuple(word if isinstance(word, OrderBy) else _order_by(word) for word in words)
+    return tuple(
+        word if isinstance(word, OrderBy) else _order_by(word) for word in _listed(order or ())
+    )
+
+
+def _listed(words: str | Sequence[T]) -> Sequence[str | T]:
+    """Words as they are, or those of a text with commas between them."""
+    if isinstance(words, str):
+        return words.split(",") if words else ()
+    return words
 
 
 def _order_by(word: str) -> OrderBy:
@@ -192,10 +199,7 @@ def order_text(order: tuple[OrderBy, ...]) -> str:
 
 
 def columns_of(columns: Columns | None) -> tuple[str, ...]:
-    if not columns:
-        return ()
-    words = columns.split(",") if isinstance(columns, str) else columns
-    return tuple(word.strip() for word in words)
+    return tuple(name.strip() for name in _listed(columns or ()))
 
 
 def query_of(

@@ -18,7 +18,7 @@ from socket import SHUT_RDWR
 
 import aiohttp
 
-from evergrid.client.address import Address, Patience
+from evergrid.client.address import Address, Timeouts
 from evergrid.client.client_errors import (
     ClientError,
     Rejected,
@@ -66,11 +66,11 @@ class LiveConnection:
     """Connects a `LiveProtocol` to its gateway. Used on one event loop alone."""
 
     def __init__(
-        self, session: aiohttp.ClientSession, address: Address, patience: Patience
+        self, session: aiohttp.ClientSession, address: Address, timeouts: Timeouts
     ) -> None:
         self._session = session
         self._url = address.url
-        self._patience = patience
+        self._timeouts = timeouts
         self._wake = asyncio.Event()
         self.protocol = LiveProtocol(self._wake.set)
         self._task: asyncio.Task[None] | None = None
@@ -90,8 +90,8 @@ class LiveConnection:
                 await self._task
 
     async def _run(self) -> None:
-        patience = self._patience
-        backoff = Backoff(patience.first_wait, patience.longest_wait, random.Random())
+        timeouts = self._timeouts
+        backoff = Backoff(timeouts.first_wait, timeouts.longest_wait, random.Random())
         lost_at: float | None = None
         while True:
             began = time.monotonic()
@@ -107,7 +107,7 @@ class LiveConnection:
             was_welcomed = self.protocol.welcome is not None
             self._known = self._known or was_welcomed
             now = time.monotonic()
-            if was_welcomed and now - began > patience.longest_wait:
+            if was_welcomed and now - began > timeouts.longest_wait:
                 backoff.reset()
             lost_at = now if was_welcomed or lost_at is None else lost_at
             if self._is_final(problem, now - lost_at):
@@ -119,7 +119,7 @@ class LiveConnection:
     def _is_final(self, problem: EvergridError, seconds: float) -> bool:
         """Whether not to retry, after this error and so many seconds without a connection."""
         is_rejected = isinstance(problem, ClientError) and not problem.retry
-        give_up = self._patience.give_up
+        give_up = self._timeouts.give_up
         return is_rejected or (give_up is not None and seconds >= give_up)
 
     async def _run_once(self) -> None:
@@ -138,7 +138,7 @@ class LiveConnection:
 
     async def _connect(self) -> aiohttp.ClientWebSocketResponse:
         try:
-            async with asyncio.timeout(self._patience.connect):
+            async with asyncio.timeout(self._timeouts.connect):
                 socket = await self._session.ws_connect(
                     self._url + PATH,
                     protocols=(SUBPROTOCOL,),
@@ -162,10 +162,10 @@ class LiveConnection:
 
     def _receive_timeout(self) -> float:
         if self.protocol.welcome is None:
-            return self._patience.connect
+            return self._timeouts.connect
         # A gateway may send heartbeats less often than this client expects.
         interval = MISSED_HEARTBEATS * self.protocol.welcome.heart_seconds
-        return max(self._patience.silence, interval)
+        return max(self._timeouts.silence, interval)
 
     async def _receive(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         message = await self._next(socket)

@@ -7,16 +7,11 @@ earlier number is ignored.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 
 import msgspec
 
-from evergrid.client.live_window import (
-    NO_ROWS,
-    LiveWindow,
-    WindowRows,
-    apply_frame,
-    live_window,
-)
+from evergrid.client.live_window import LiveWindow, apply_frame, moment
 from evergrid.model.errors import BrokenPromise, EvergridError
 from evergrid.protocol.frames import Frame
 from evergrid.protocol.messages import Live, Open, Resume, WindowState
@@ -35,13 +30,12 @@ class Subscription:
         self.failure: EvergridError | None = None
         self.closed = False
         self._listener = listener
-        self._rows: WindowRows | None = None
-        self._instance = ""
+        self._newest = LiveWindow(query.table)
+        self._instance = ""  # of the gateway that sent the rows, if they can be resumed
         self._moved = False
         self._frame_errors = 0
-        self._status: WindowState | None = None
-        self._status_is_own = False
-        self._pending_status: WindowState | None = None
+        self._status_is_own = True
+        self._pending_status: str | None = None  # the message of a status `live`
         self._needs_frame = True
         self._has_update = False
 
@@ -51,16 +45,13 @@ class Subscription:
 
     def open_message(self, sub: int, instance: str) -> Open:
         """The message that opens the window under this number, resuming if possible."""
-        if self._instance != instance:
-            self._instance = ""
-        sequence = 0
-        if self._rows is not None and self._instance and not self._moved:
-            sequence = self._rows.sequence
-        else:
+        can_resume = self._instance == instance and not self._moved
+        if not can_resume:
             self._instance, self._moved = "", False
         # Sequence 0 tells the gateway that the window was open before, without a state to resume.
-        resume = None if self._rows is None else Resume(instance, sequence)
-        self._needs_frame = not sequence
+        sequence = self._newest.sequence
+        resume = Resume(instance, sequence if can_resume else 0) if sequence else None
+        self._needs_frame = not can_resume
         self.sub = sub
         return Open(
             sub=sub,
@@ -77,17 +68,18 @@ class Subscription:
 
     def apply(self, frame: Frame, instance: str) -> None:
         """Apply a frame; BrokenPromise, with nothing changed, if it does not fit."""
-        known = self._rows is not None and self._instance == instance
-        before = self._rows if known else None
-        floor = before.sequence if before is not None and not self._moved else 0
-        self._rows = apply_frame(before, frame, floor=floor)
+        before = self._newest
+        if self._instance != instance:
+            before = msgspec.structs.replace(before, sequence=0)
+        floor = 0 if self._moved else before.sequence
+        self._newest = apply_frame(before, frame, floor=floor)
         self._instance = instance
         self._frame_errors = 0
         self._needs_frame = False
         if self._pending_status is not None:
-            self._set_status(self._pending_status, own=False)
-        elif self._status is None or self._status_is_own:
-            self._set_status(WindowState(Live.LIVE, ""), own=False)
+            self._set_status(Live.LIVE, self._pending_status)
+        elif self._status_is_own:
+            self._set_status(Live.LIVE, "")
         self._notify()
 
     def frame_failed(self, problem: BrokenPromise) -> bool:
@@ -108,23 +100,26 @@ class Subscription:
         if status.state in (Live.WAITING, Live.LOADING):
             self._needs_frame = True
         if status.state is Live.LIVE and self._needs_frame:
-            self._pending_status = status
+            self._pending_status = status.message
         else:
-            self._set_status(status, own=False)
+            since = status.since if status.state is Live.STALE else 0
+            self._set_status(status.state, status.message, moment(since))
 
     def disconnected(self, message: str, since: int) -> None:
         """The connection was lost; rows that were stale before keep the time of that."""
         self.sub = None
-        was = self._status
-        if was is not None and was.state is Live.STALE and was.since:
-            since = min(was.since, since) if since else was.since
-        self._set_status(WindowState(Live.STALE, message, since), own=True)
+        known = (self._newest.stale_since, moment(since))
+        earliest = min((time for time in known if time), default=None)
+        self._set_status(Live.STALE, message, earliest, own=True)
 
-    def _set_status(self, status: WindowState, *, own: bool) -> None:
+    def _set_status(
+        self, state: Live, message: str, stale_since: datetime | None = None, *, own: bool = False
+    ) -> None:
         self._status_is_own = own
         self._pending_status = None
-        if status != self._status:
-            self._status = status
+        status = {"state": state, "message": message, "stale_since": stale_since}
+        if any(getattr(self._newest, name) != value for name, value in status.items()):
+            self._newest = msgspec.structs.replace(self._newest, **status)
             self._notify()
 
     def fail(self, error: EvergridError) -> None:
@@ -143,8 +138,7 @@ class Subscription:
 
     def newest(self) -> LiveWindow:
         """The newest state, whether or not it was taken before."""
-        status = self._status or WindowState(Live.LOADING, "The gateway has not answered yet.")
-        return live_window(self.query.table, self._rows or NO_ROWS, status)
+        return self._newest
 
     def take(self) -> LiveWindow | None:
         """The newest state, if it was not taken before."""

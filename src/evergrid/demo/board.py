@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 
 from evergrid.client import Live, TableDescription
 
-_NEVER = float("inf")
-
 
 class Board:
     """Shows `names` of the tables, of which `quarantine` is one; each new line goes to `report`.
@@ -23,7 +21,7 @@ class Board:
         self._quarantine = quarantine
         self._step = ""
         self._pipeline_problem = ""
-        self._pipeline_since = _NEVER
+        self._pipeline_since = float("inf")
         self.report = report
         self.address = ""
         self.broker = ""
@@ -40,17 +38,12 @@ class Board:
 
     def pipeline_started(self) -> None:
         """Rows count as live if their messages were sent after this."""
-        self._pipeline_runs(time.time(), "")
+        self._pipeline_since, self._pipeline_problem, self.live = time.time(), "", False
         self.step("Starting the pipeline.")
 
     def pipeline_ended(self, problem: str) -> None:
-        self._pipeline_runs(_NEVER, problem)
+        self._pipeline_problem, self.live = problem, False
         self.step(problem)
-
-    def _pipeline_runs(self, since: float, problem: str) -> None:
-        self._pipeline_since = since
-        self._pipeline_problem = problem
-        self.live = False
 
     def gateway_lost(self, problem: str = "") -> None:
         self.address, self.live = "", False

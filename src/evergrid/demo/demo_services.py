@@ -8,12 +8,12 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from evergrid.broker import jars
 from evergrid.broker.loopback_ports import free_port, is_free
-from evergrid.client import Client, ClientError, Patience, connect
+from evergrid.client import Client, ClientError, Timeouts, connect
 from evergrid.config.settings import Gateway
 from evergrid.demo.board import Board
 from evergrid.demo.demo_broker import EVERGRID, SENDER, DemoBroker
@@ -34,21 +34,22 @@ _KEPT_VARIABLES = ("EVERGRID_CACHE", "EVERGRID_IVY_SETTINGS")
 _TAIL_BYTES = 4096
 _TIME = re.compile(r"^\d\d:\d\d:\d\d ")
 _POLL_SECONDS = 1.0
-_PATIENCE = Patience(connect=2.0, answer=5.0)
+_TIMEOUTS = Timeouts(connect=2.0, answer=5.0)
 
 
 class DemoServices:
     """Starts the services in order, keeps them running, and stops them in reverse order."""
 
+    _lock: int
+    _broker: DemoBroker
+    _gateway: DemoProcess
+    _pipeline: DemoProcess
+    _poller: GatewayPoller
+
     def __init__(self, demo: DemoSettings, board: Board) -> None:
         self._demo = demo
         self._board = board
-        self._lock: int | None = None
-        self._broker: DemoBroker | None = None
-        self._producers: list[SampleProducer] = []
-        self._gateway: DemoProcess | None = None
-        self._pipeline: DemoProcess | None = None
-        self._poller: GatewayPoller | None = None
+        self._started = contextlib.ExitStack()
 
     def claim_directory(self) -> None:
         """Lock the directory; ConfigError if another demo uses it."""
@@ -62,6 +63,7 @@ class DemoServices:
                 where=str(directory),
                 remedy="Choose a directory of yours with --data-dir.",
             ) from None
+        self._started.callback(os.close, self._lock)
 
     def start(self) -> None:
         """Start everything; returns when the pipeline's process runs."""
@@ -69,11 +71,12 @@ class DemoServices:
         self._prepare_directory()
         self._broker = broker = DemoBroker(
             demo.directory,
-            options.security,
+            options.kafka_security,
             options.port,
             jars=jars.fetch(board.step),
             report=board.step,
         )
+        self._started.callback(broker.stop)
         topics = {name: source.topic for name, source in demo.settings.sources.items()}
         second = {name: f"{topic}{_SECOND_SUFFIX}" for name, topic in topics.items()}
         broker.start((*topics.values(), *second.values()), demo.settings)
@@ -83,17 +86,18 @@ class DemoServices:
         settings = demo.with_addresses(broker.connection(EVERGRID), port)
         demo.write(settings, broker.config_section())
         board.step(f"Sending {options.rate:g} sample events a second.")
-        sender, rate, seed = broker.connection(SENDER), options.rate, options.seed
-        self._producers = [
-            SampleProducer(sender, topics, rate, seed),
-            # Other people on second topics, to switch to with `evergrid control`.
-            SampleProducer(sender, second, rate * _SECOND_SHARE, seed + 1),
-        ]
-        for producer in self._producers:
-            producer.start()
+        self._send(topics, options.rate, options.seed)
+        # Other people on second topics, to switch to with `evergrid control`.
+        self._send(second, options.rate * _SECOND_SHARE, options.seed + 1)
         self._start_gateway(settings.gateway)
         self._pipeline = self._process("pipeline", board.pipeline_started)
+        self._started.callback(stop_all, (self._gateway, self._pipeline))
         self._pipeline.start()
+
+    def _send(self, topics: Mapping[str, str], rate: float, seed: int) -> None:
+        producer = SampleProducer(self._broker.connection(SENDER), topics, rate, seed)
+        producer.start()
+        self._started.callback(producer.stop)
 
     def _start_gateway(self, gateway: Gateway) -> None:
         """Serve the tables, with a key that is new at each start and shown on the board."""
@@ -103,45 +107,32 @@ class DemoServices:
         # For `evergrid tail`: other users could read a key on its command line.
         write_secret(self._demo.key_file, f"{key}\n")
         self._gateway = self._process("gateway", lambda: self._board.step("Starting the gateway."))
+        self._started.callback(self._gateway.stop)
         self._gateway.start()
         url = f"http://{gateway.host}:{gateway.port}"
         self._poller = GatewayPoller(url, key, self._board)
+        self._started.callback(self._poller.close)
 
     def _process(self, name: str, on_start: Callable[[], None]) -> DemoProcess:
-        assert self._lock is not None
         demo = self._demo
         return DemoProcess(name, demo.config_file, demo.log_file(name), self._lock, on_start)
 
     def check(self) -> None:
         """Start again what has ended, and put what is new on the board."""
-        if self._pipeline is not None:
-            if problem := self._pipeline.problem():
-                self._board.pipeline_ended(problem)
-            elif line := self._pipeline.new_line().strip():
-                self._board.step(line)
-        if self._gateway is not None and (problem := self._gateway.problem()):
+        if problem := self._pipeline.problem():
+            self._board.pipeline_ended(problem)
+        elif line := self._pipeline.new_line():
+            self._board.step(line)
+        if problem := self._gateway.problem():
             self._board.gateway_lost(problem)
-        if self._poller is not None:
-            self._poller.poll()
-        if self._broker is not None and not self._broker.is_running:
+        self._poller.poll()
+        if not self._broker.is_running:
             self._board.step("The broker ended; starting it again.")
             self._broker.restart()
 
     def stop(self) -> None:
         """End everything within seconds; the data stays."""
-        processes = [one for one in (self._gateway, self._pipeline) if one is not None]
-        for process in processes:
-            process.ask_to_end()
-        for producer in self._producers:
-            producer.stop()
-        if self._poller is not None:
-            self._poller.close()
-        stop_all(processes)
-        if self._broker is not None:
-            self._broker.stop()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._started.close()
 
     def _prepare_directory(self) -> None:
         demo = self._demo
@@ -181,7 +172,7 @@ class DemoProcess(SupervisedChild):
         ended = self.check()
         if ended is None:
             return ""
-        reason = self._last_line().strip().removeprefix("evergrid: ") or f"exit code {ended.code}"
+        reason = self._last_line().removeprefix("evergrid: ") or f"exit code {ended.code}"
         return f"The {self._name} ended ({reason}); again in {ended.wait:.0f} s."
 
     def new_line(self) -> str:
@@ -196,7 +187,7 @@ class DemoProcess(SupervisedChild):
             end = file.seek(0, os.SEEK_END)
             file.seek(max(self._log_start, end - _TAIL_BYTES))
             lines = file.read().decode(errors="replace").rstrip().splitlines()
-        return _TIME.sub("", lines[-1]) if lines else ""
+        return _TIME.sub("", lines[-1]).strip() if lines else ""
 
     def _launch(self) -> child_process.ChildProcess:
         # The configuration file is complete; variables must not override it.
@@ -227,7 +218,7 @@ class GatewayPoller:
         self._due = time.monotonic() + _POLL_SECONDS
         try:
             if self._client is None:
-                self._client = connect(self._url, self._key, patience=_PATIENCE)
+                self._client = connect(self._url, self._key, timeouts=_TIMEOUTS)
             self._board.gateway_answered(f"{self._url}/#key={self._key}", self._client.tables())
         except ClientError:
             self.close()

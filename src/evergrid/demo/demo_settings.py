@@ -40,13 +40,13 @@ class DemoOptions(msgspec.Struct, frozen=True):
     """The options of `evergrid demo`."""
 
     config: Path | None = None
-    directory: Path | None = None
-    join: JoinType | None = None
+    data_dir: Path | None = None
+    join: str | None = None
     rate: float = 50.0
     seed: int = 1
     port: int | None = None
     fresh: bool = False
-    security: str = NO_SECURITY
+    kafka_security: str = NO_SECURITY
 
 
 class DemoSettings(msgspec.Struct, frozen=True):
@@ -104,9 +104,10 @@ def demo_settings(options: DemoOptions, environ: Mapping[str, str]) -> DemoSetti
             where=str(options.config),
             remedy="Run the demo without -c; for topics of your own, use `evergrid run`.",
         )
-    directory = Path(os.path.abspath(options.directory or settings.data_dir / "demo"))
+    directory = Path(os.path.abspath(options.data_dir or settings.data_dir / "demo"))
     joins = settings.joins
-    if kind := options.join:
+    if options.join:
+        kind = JoinType(options.join)
         joins = {name: retyped(join, kind, settings.sources) for name, join in joins.items()}
     changed = msgspec.structs.replace(settings, data_dir=directory / "pipeline", joins=joins)
     return DemoSettings(changed, directory, options)

@@ -10,8 +10,8 @@ from pathlib import Path
 from evergrid.config.settings import Settings
 from evergrid.model.errors import DataError, LinkError
 from evergrid.model.generation import Generation
+from evergrid.pipeline.kafka_frames import Offsets
 from evergrid.pipeline.plan import Plan, QueryId, batches, checkpoint_folder, generations_folder
-from evergrid.pipeline.source_frames import Offsets
 
 _OWNER = ".owner"  # beside each checkpoint
 

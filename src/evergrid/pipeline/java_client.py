@@ -8,11 +8,10 @@ uses.
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
-import subprocess
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import Self
 
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -41,52 +40,43 @@ _LIMITS: Mapping[str, str] = {
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
 _POLL_SECONDS = 1
 _MOST_POLLS = 10
-_END_SECONDS = 5.0
 # It lives for seconds: what makes Java faster in the long run makes it slower here.
 _OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 
 
-class JavaClient:
+@contextlib.contextmanager
+def java_client(jars: Jars) -> Iterator[JavaClient]:
     """A Java process with the Kafka client, until the end of the `with` block.
 
     No secret is in its command line: it gets its settings over a connection that needs a
     password.
     """
+    bridge = spark_jar("py4j-*.jar")
+    port, token, process = launch_gateway(
+        jarpath=str(bridge),
+        classpath=os.pathsep.join((*map(str, jars.spark), f"{bridge.parent}/*")),
+        javaopts=list(_OPTIONS),
+        java_path=str(java_command()),
+        redirect_stdout=deque(maxlen=1),  # nobody reads it
+        die_on_exit=True,
+        enable_auth=True,
+        return_proc=True,
+    )
+    parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True)
+    gateway = JavaGateway(gateway_parameters=parameters)
+    with process:  # waits for its end, and closes its pipes
+        try:
+            yield JavaClient(gateway)
+        finally:
+            gateway.shutdown()
+            process.kill()  # it has nothing to finish
 
-    def __init__(self, jars: Jars) -> None:
-        self._jars = jars
-        self._process: subprocess.Popen[bytes] | None = None
-        self._gateway: JavaGateway | None = None
 
-    def __enter__(self) -> Self:
-        bridge = spark_jar("py4j-*.jar")
-        port, token, self._process = launch_gateway(
-            jarpath=str(bridge),
-            classpath=os.pathsep.join((*map(str, self._jars.spark), f"{bridge.parent}/*")),
-            javaopts=list(_OPTIONS),
-            java_path=str(java_command()),
-            redirect_stdout=deque(maxlen=1),  # nobody reads it
-            die_on_exit=True,
-            enable_auth=True,
-            return_proc=True,
-        )
-        parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True)
-        self._gateway = JavaGateway(gateway_parameters=parameters)
-        return self
+class JavaClient:
+    """Tries what each part of the pipeline does with Kafka."""
 
-    def __exit__(self, *_: object) -> None:
-        if self._gateway is not None:
-            self._gateway.shutdown()
-        if self._process is not None:
-            self._process.terminate()
-            try:
-                self._process.wait(_END_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
-                if pipe is not None:
-                    pipe.close()
+    def __init__(self, gateway: JavaGateway) -> None:
+        self._gateway = gateway
 
     def reach(self, connection: Connection) -> int:
         """Log in and count the brokers; LinkError with the reason if that fails."""
@@ -136,11 +126,7 @@ class JavaClient:
                 client.close(self._seconds(0))
 
     def _new(self, name: str, *arguments: object) -> JavaGateway:
-        found = self._gateway.jvm if self._gateway else None
-        for part in name.split("."):
-            found = getattr(found, part)
-        assert callable(found)
-        return found(*arguments)
+        return operator.attrgetter(name)(self._gateway.jvm)(*arguments)
 
     def _seconds(self, count: int) -> JavaGateway:
         return self._new("java.time.Duration.ofSeconds", count)

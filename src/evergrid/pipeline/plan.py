@@ -28,8 +28,13 @@ from evergrid.model.join import Join
 from evergrid.model.source import Source
 from evergrid.pipeline.engine.join_changes import Joining
 from evergrid.pipeline.engine.raw_changes import raw_changes
-from evergrid.pipeline.sink import ChangelogSink
-from evergrid.pipeline.source_frames import Offsets, message_history, message_stream, tick_stream
+from evergrid.pipeline.kafka_frames import (
+    Offsets,
+    message_history,
+    message_stream,
+    start_writing,
+    tick_stream,
+)
 
 _RAW, _JOIN = "raw-", "join-"
 # So much fits into one batch of any machine that Spark runs on; and a row that several batches
@@ -105,9 +110,14 @@ class Plan(msgspec.Struct, frozen=True):
             changes = self._raw_changes(source, messages)
             if not live:
                 changes = self._young_enough(source, changes)
-        sink = ChangelogSink(self.settings.kafka.internal, largest_change(self.settings.limits))
-        seconds = self.settings.spark.batch_seconds if live else None
-        return sink.start(changes, str(query), self.checkpoint(query), seconds)
+        return start_writing(
+            changes,
+            self.settings.kafka.internal,
+            str(query),
+            self.checkpoint(query),
+            largest_change=largest_change(self.settings.limits),
+            batch_seconds=self.settings.spark.batch_seconds if live else None,
+        )
 
     def history(self, source: Source, end: Offsets) -> DataFrame:
         """The changes of a source's messages from its start up to `end`, as one batch."""

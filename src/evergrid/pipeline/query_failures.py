@@ -14,7 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from evergrid.config.settings import Connection, Settings
 from evergrid.kafka.cluster_probe import reach
-from evergrid.kafka.diagnosis import Diagnosis, Step, access_error, diagnose
+from evergrid.kafka.diagnosis import Step, access_error, diagnose
 from evergrid.kafka.identity import scrub
 from evergrid.model.errors import ConfigError, LinkError
 
@@ -142,22 +142,25 @@ class KafkaFailures:
     a token that could not be fetched, for example, nothing. So the Python client is tried as well.
     """
 
-    def __init__(self) -> None:
-        self.settings: Settings | None = None
+    settings: Settings | None = None
 
     def sentence(self, text: str) -> str | None:
         """The meaning of Spark's `text`; None if access was not denied."""
         if self.settings is None or not any(words in text for words in _REFUSED):
             return None
-        denied = _TOPICS.search(text)
-        if denied is not None:
-            return self._denied(denied[1].split(", "), text)
+        if denied := _TOPICS.search(text):
+            prefix = f"{self.settings.internal_topics.prefix}."
+            if any(topic.startswith(prefix) for topic in denied[1].split(", ")):
+                return _diagnosed(self.settings.kafka.internal, f"write to topic {denied[1]}", text)
+            return _diagnosed(self.settings.kafka.source, f"read topic {denied[1]}", text)
         for connection in self._connections():
             try:
                 reach(connection, _REACH_SECONDS)
             except (LinkError, ConfigError) as error:
                 return error.sentence()
-        return self._by_its_words(text)
+        # The Python client may connect, so only the Java client fails, and its text has the reason.
+        found = (_diagnosed(each, "connect from Spark", text) for each in self._connections())
+        return next(filter(None, found), None)
 
     def scrubbed(self, text: str) -> str:
         """`text` without the pipeline's secrets."""
@@ -166,29 +169,12 @@ class KafkaFailures:
         return text
 
     def _connections(self) -> tuple[Connection, ...]:
-        if self.settings is None:
-            return ()
-        kafka = self.settings.kafka
-        return (kafka.source, kafka.internal)
-
-    def _denied(self, topics: list[str], text: str) -> str | None:
-        assert self.settings is not None
-        prefix = f"{self.settings.internal_topics.prefix}."
-        ours = any(topic.startswith(prefix) for topic in topics)
-        kafka = self.settings.kafka
-        connection = kafka.internal if ours else kafka.source
-        trouble = diagnose(connection, text)
-        doing = "write to" if ours else "read"
-        return _told(connection, f"{doing} topic {', '.join(topics)}", trouble)
-
-    def _by_its_words(self, text: str) -> str | None:
-        """The reason by its text: the Python client may connect, so only the Java client fails."""
-        found = ((connection, diagnose(connection, text)) for connection in self._connections())
-        told = (_told(connection, "connect from Spark", trouble) for connection, trouble in found)
-        return next((sentence for sentence in told if sentence), None)
+        kafka = self.settings and self.settings.kafka
+        return (kafka.source, kafka.internal) if kafka else ()
 
 
-def _told(connection: Connection, doing: str, trouble: Diagnosis | None) -> str | None:
+def _diagnosed(connection: Connection, doing: str, text: str) -> str | None:
+    trouble = diagnose(connection, text)
     if trouble is None or trouble.step is Step.HOST:
         return None
     return access_error(connection, doing, trouble).sentence()

@@ -17,11 +17,11 @@ from evergrid.kafka.topics import Place, TopicWatch
 from evergrid.model.errors import DataError
 from evergrid.pipeline.checkpoint import positions
 from evergrid.pipeline.engine import engine_classes
+from evergrid.pipeline.kafka_frames import GROUP
 from evergrid.pipeline.plan import Plan, QueryId
 from evergrid.pipeline.query_failures import Failure, failure_of, told_plainly
 from evergrid.pipeline.query_positions import Places, Positions
 from evergrid.pipeline.session import is_local
-from evergrid.pipeline.source_frames import GROUP
 
 _starts = itertools.count(1)
 # More than so many messages are read in micro-batches, which cost less for each and write a row

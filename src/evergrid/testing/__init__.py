@@ -1,8 +1,7 @@
 """Test tools that check an installation's tables, shipped so that users can check theirs.
 
 oracle                what every table must hold, computed from the messages alone
-sample_messages       valid messages of any source, made from its fields' types
-random_cases          random but repeatable messages of the two sources of a join
+random_cases          random but repeatable messages of any source, and cases of them for a join
 installation          topics, a configuration and a pipeline, to compare with the oracle
 evergrid_process      `evergrid` commands as child processes, which a test can kill
 changelog_tables      tables as a reader of the changelogs has them

@@ -37,13 +37,18 @@ def boolean_value(value: Scalar, column: str) -> bool:
 def number_value(value: Scalar, field: FieldType, column: str) -> Number:
     """A number that compares with what the column holds: unscaled for decimals, microseconds
     for timestamps. It need not be one that the column could hold."""
+    expected = _EXPECTED[field.kind]
     if isinstance(value, bool) or value is None:
-        raise _bad(value, column, _EXPECTED[field.kind])
+        raise _bad(value, column, expected)
     if field.kind is ColumnKind.TIMESTAMP:
         return _moment(value, column)
-    if field.kind is ColumnKind.FLOAT:
-        return _float(value, column)
-    return _exact(value, column, _EXPECTED[field.kind]).scaleb(field.scale, _EXACT)
+    number = _written(value)
+    if number is not None and field.kind is ColumnKind.FLOAT:
+        if math.isfinite(nearest := float(number)):
+            return nearest
+    elif number is not None and abs(number.adjusted()) <= _LONGEST_NUMBER:
+        return number.scaleb(field.scale, _EXACT)
+    raise _bad(value, column, expected)
 
 
 _EXPECTED = {
@@ -54,31 +59,13 @@ _EXPECTED = {
 }
 
 
-def _exact(value: str | int | float, column: str, expected: str) -> decimal.Decimal:
-    number = _written(value, column, expected)
-    if abs(number.adjusted()) > _LONGEST_NUMBER:
-        raise _bad(value, column, expected)
-    return number
-
-
-def _float(value: str | int | float, column: str) -> float:
-    number = float(_written(value, column, _EXPECTED[ColumnKind.FLOAT]))
-    if math.isinf(number):
-        raise _bad(value, column, _EXPECTED[ColumnKind.FLOAT])
-    return number
-
-
-def _written(value: str | int | float, column: str, expected: str) -> decimal.Decimal:
-    """The exact number as written, of any size."""
+def _written(value: str | int | float) -> decimal.Decimal | None:
+    """The exact number as written, of any size; None if it is none, or too long."""
     try:
-        if len(str(value)) > _LONGEST_NUMBER:
-            raise _bad(value, column, expected)
-        number = _EXACT.create_decimal(str(value))
+        number = _EXACT.create_decimal(str(value)) if len(str(value)) <= _LONGEST_NUMBER else None
     except (decimal.DecimalException, ValueError):
-        raise _bad(value, column, expected) from None
-    if not number.is_finite():
-        raise _bad(value, column, expected)
-    return number
+        return None
+    return number if number is not None and number.is_finite() else None
 
 
 def _moment(value: str | int | float, column: str) -> Number:

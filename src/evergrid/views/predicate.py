@@ -191,29 +191,17 @@ def _at_least(
 ) -> Callable[[Values], Mask]:
     """Whether stored values are at least `number`, or greater.
 
-    Held values are whole numbers (floats aside), so the bound becomes a whole number too,
-    and one that 64 bits cannot hold is above or below all of them.
+    Held values are whole numbers (floats aside), so the bound becomes a whole number too. It may be
+    one that a column cannot hold: numpy compares with whole numbers of any size.
     """
     if field.kind is ColumnKind.FLOAT:
         bound = float(number)
         return (lambda held: held > bound) if beyond else (lambda held: held >= bound)
     exact = decimal.Decimal(number)
     whole = math.floor(exact) + 1 if beyond else math.ceil(exact)
-    if is_wide(field):
-        return _wide_at_least(whole)
-    if whole > np.iinfo(np.int64).max:
-        return lambda held: np.zeros(len(held), bool)
-    if whole < np.iinfo(np.int64).min:
-        return lambda held: np.ones(len(held), bool)
-    return lambda held: held >= whole
-
-
-def _wide_at_least(whole: int) -> Callable[[Values], Mask]:
+    if not is_wide(field):
+        return lambda held: held >= whole
     high, low = whole >> 64, np.uint64(whole & (2**64 - 1))
-    if high > np.iinfo(np.int64).max:
-        return lambda held: np.zeros(len(held), bool)
-    if high < np.iinfo(np.int64).min:
-        return lambda held: np.ones(len(held), bool)
 
     def test(held: Values) -> Mask:
         highs: NDArray[np.int64] = held[:, 1]

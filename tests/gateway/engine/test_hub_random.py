@@ -136,7 +136,7 @@ class Anything:
         states = self.watching.states["made"]
         for at in range(viewer.oldest, len(states)):
             if (
-                states[at].generation == viewer.picture.header.generation
+                states[at].generation == viewer.picture.generation
                 and _answers(states[at].table, viewer.query)
                 and self.watching.expected(viewer, states[at]) == viewer.rows()
             ):

@@ -40,6 +40,7 @@ def situation() -> MetricsSnapshot:
     )
     counts = TrafficCounters()
     counts.ended[Code.TOO_SLOW] = 3
+    counts.texts = 6
     delays = LoopDelays()
     for delay in (0.0, 0.02, 5.0):
         delays.add(delay)
@@ -71,6 +72,8 @@ def test_what_one_looks_for_is_there() -> None:
         'evergrid_table_state{table="people",state="stale"} 0',
         "evergrid_view_cpu_seconds_total 0.5",
         "evergrid_subscribers 3",
+        "evergrid_sent_messages_total 6",
+        "evergrid_control_messages_total 6",
         "evergrid_connections 4",
         'evergrid_dropped_total{reason="too_slow"} 3',
         'evergrid_loop_delay_seconds_bucket{le="0.025"} 2',

@@ -145,8 +145,7 @@ def _control_path() -> Json:
         "requestBody": {"required": True, "content": _json("ControlMessage")},
         "responses": {"202": accepted, **_errors(codes)},
     }
-    choices = _json(ControlResponse)
-    get = _get("What a control message may ask for.", choices, Code.NO_RIGHTS)
+    get = _get("What a control message may ask for.", _json(ControlResponse), Code.NO_RIGHTS)
     return {"get": get, "post": post}
 
 

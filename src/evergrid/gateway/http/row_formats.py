@@ -135,15 +135,13 @@ class CsvWriter(Writer):
         return "".join(_line(cells) for cells in zip(*columns, strict=True)).encode()
 
     def _texts(self, column: pa.Array) -> Sequence[str]:
-        values = cells(column)
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            return ["" if value is None else self._text(str(value)) for value in values]
-        return ["" if value is None else _plain(value) for value in values]
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        text = self._text if is_text else _plain
+        return ["" if value is None else text(value) for value in cells(column)]
 
-    def _text(self, text: str) -> str:
-        if self._guard and _FORMULA.match(text):
-            text = f"'{text}"
-        return _quoted(text)
+    def _text(self, value: Cell) -> str:
+        text = str(value)
+        return _quoted(f"'{text}" if self._guard and _FORMULA.match(text) else text)
 
 
 def cells(column: pa.Array) -> Sequence[Cell]:
@@ -177,9 +175,7 @@ def _objects(batch: pa.RecordBatch) -> list[bytes]:
 
 
 def _plain(value: Cell) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _quoted(text: str) -> str:

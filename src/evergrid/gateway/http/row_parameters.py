@@ -60,7 +60,7 @@ def read_rows_request(
     given = _once(parameters)
     query = Query(
         table=table,
-        columns=tuple(_listed(given.get("columns", ""))),
+        columns=_listed(given.get("columns", "")),
         filter=_filter(given["filter"]) if "filter" in given else None,
         search=given.get("search", ""),
         order=tuple(_order(part) for part in _listed(given.get("order", ""))),
@@ -85,8 +85,8 @@ def _once(parameters: Sequence[tuple[str, str]]) -> dict[str, str]:
     return given
 
 
-def _listed(text: str) -> list[str]:
-    return text.split(",") if text else []
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(text.split(",")) if text else ()
 
 
 def _filter(text: str) -> Filter:
@@ -145,12 +145,10 @@ def _format(text: str) -> Format:
 
 def accepted(accept: str | None) -> Format:
     """The format with the highest weight in the header; JSON if it lists none of them."""
-    best, found = 0.0, Format.JSON
     by_media = {format_.media: format_ for format_ in Format}
-    for media, weight in weights(accept):
-        if media in by_media and weight > best:
-            best, found = weight, by_media[media]
-    return found
+    offers = [(media, weight) for media, weight in weights(accept) if media in by_media and weight]
+    media, _ = max(offers, key=lambda offer: offer[1], default=(Format.JSON.media, 1.0))
+    return by_media[media]
 
 
 def _bad(what: str, remedy: str) -> RequestError:

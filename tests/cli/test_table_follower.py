@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from evergrid.cli.row_diff import NewestRows, newer_rows, row_diff, some_missed
+from evergrid.cli.table_follower import NewestRows, newer_rows, row_diff, some_missed
 from evergrid.client import Change, ChangeKind
 
 NEVER = 2**62  # microseconds; beyond what Python's own times hold
