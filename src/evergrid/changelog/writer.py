@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import msgspec
@@ -15,12 +16,18 @@ from evergrid.changelog.manifest import ManifestRecord, encode, generation_key
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.client_renewal import ClientRenewal
+from evergrid.kafka.diagnosis import AccessError
 from evergrid.kafka.last_error import NO_ANSWER, LastError
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import TableTopic
 from evergrid.model.table import ID_SEPARATOR
 
 _WRITE_SECONDS = 60.0
+_BEGIN_SECONDS = 30.0
+_NO_TRANSACTIONS = (
+    "Check that the broker runs and has transactions: transaction.state.log.replication.factor "
+    "must be at most the number of brokers."
+)
 
 Pair = tuple[bytes, bytes | None]  # a record's key and value
 
@@ -69,6 +76,76 @@ class RecordWriter:
 
     def _new(self) -> Producer:
         return clients.producer(self._connection, error_cb=self._last_error)
+
+
+class FencedWriter(RecordWriter):
+    """Writes records until another writer with the same transactional id begins.
+
+    The broker gives each new producer of an id a higher epoch, and refuses all records of earlier
+    ones. `check` is called before and after a new producer replaces one that failed or was
+    refused; it raises if this writer may not go on. Each write is a transaction of its own, of
+    which only the epoch is used: readers need not wait for its end.
+    """
+
+    def __init__(
+        self, connection: Connection, transactional_id: str, check: Callable[[], None]
+    ) -> None:
+        self._id = transactional_id
+        self._check = check
+        self._lock = threading.Lock()
+        self._failed = False  # the producer must be replaced
+        super().__init__(connection)
+
+    def write(self, topic: str, *records: Pair) -> None:
+        """LinkError unless the broker acknowledges all of them within a minute."""
+        with self._lock:
+            renewed = self._renewal.renew(self._new)
+            if renewed is not None:
+                self._producer, self._failed = renewed, False
+            for _ in range(2):
+                if self._failed:
+                    self._producer, self._failed = self._new(), False
+                failure = self._write(self._producer, topic, records)
+                self._failed = failure is not None
+                if failure is None or failure.code() in NO_ANSWER:
+                    break
+            if failure is not None:
+                reason = self._last_error.reason(failure)
+                raise clients.link_error(self._connection, f"write to {topic}", reason)
+            self._last_error.clear()
+
+    def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
+        try:
+            producer.begin_transaction()
+            for key, value in records:
+                producer.produce(topic, value, key)
+            producer.commit_transaction(_WRITE_SECONDS)
+        except KafkaException as error:
+            return cast("KafkaError", error.args[0])
+        except BufferError:  # the queue is full
+            return KafkaError(clients.TIMED_OUT)
+        return None
+
+    def _new(self) -> Producer:
+        """A producer with a new epoch. The first check spares a rightful writer its refusal, the
+        second one counts: from then on nobody else can have written."""
+        self._check()
+        producer = clients.producer(
+            self._connection,
+            error_cb=self._last_error,
+            **{"transactional.id": self._id, "enable.idempotence": True},
+        )
+        try:
+            producer.init_transactions(_BEGIN_SECONDS)
+        except KafkaException as error:
+            reason = self._last_error.reason(error.args[0])
+            doing = f"begin with the transactional id {self._id}"
+            told = clients.link_error(self._connection, doing, reason)
+            if isinstance(told, AccessError):
+                raise told from None
+            raise LinkError(told.what, where=told.where, remedy=_NO_TRANSACTIONS) from None
+        self._check()
+        return producer
 
 
 class ManifestWriter:
