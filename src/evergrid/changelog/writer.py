@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -24,6 +25,7 @@ from evergrid.model.table import ID_SEPARATOR
 
 _WRITE_SECONDS = 60.0
 _BEGIN_SECONDS = 30.0
+_STEP_SECONDS = 1.0
 _NO_TRANSACTIONS = (
     "Check that the broker runs and has transactions: transaction.state.log.replication.factor "
     "must be at most the number of brokers."
@@ -119,12 +121,11 @@ class FencedWriter(RecordWriter):
             producer.begin_transaction()
             for key, value in records:
                 producer.produce(topic, value, key)
-            producer.commit_transaction(_WRITE_SECONDS)
         except KafkaException as error:
             return cast("KafkaError", error.args[0])
         except BufferError:  # the queue is full
             return KafkaError(clients.TIMED_OUT)
-        return None
+        return _in_steps(producer.commit_transaction, _WRITE_SECONDS)
 
     def _new(self) -> Producer:
         """A producer with a new epoch. The first check spares a rightful writer its refusal, the
@@ -135,17 +136,31 @@ class FencedWriter(RecordWriter):
             error_cb=self._last_error,
             **{"transactional.id": self._id, "enable.idempotence": True},
         )
-        try:
-            producer.init_transactions(_BEGIN_SECONDS)
-        except KafkaException as error:
-            reason = self._last_error.reason(error.args[0])
+        failure = _in_steps(producer.init_transactions, _BEGIN_SECONDS)
+        if failure is not None:
             doing = f"begin with the transactional id {self._id}"
+            reason = self._last_error.reason(failure)
             told = clients.link_error(self._connection, doing, reason)
             if isinstance(told, AccessError):
-                raise told from None
-            raise LinkError(told.what, where=told.where, remedy=_NO_TRANSACTIONS) from None
+                raise told
+            raise LinkError(told.what, where=told.where, remedy=_NO_TRANSACTIONS)
         self._check()
         return producer
+
+
+def _in_steps(call: Callable[[float], None], seconds: float) -> KafkaError | None:
+    """Wait for a step of a transaction; its error, None if it succeeded. Called again after a
+    timeout, the client resumes it; in between Python handles signals."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            call(_STEP_SECONDS)
+        except KafkaException as error:
+            failure = cast("KafkaError", error.args[0])
+            if failure.retriable() and time.monotonic() < deadline:
+                continue
+            return failure
+        return None
 
 
 class ManifestWriter:
