@@ -49,6 +49,7 @@ class Pipeline:
             },
         )
         self.said: list[str] = []
+        self.owns = False
         self.lock = lock_directory(directory, "pipeline")
         self.ownership = Ownership(self.settings, self.lock, self.said.append)
         self._heartbeat: Heartbeat | None = None
@@ -64,14 +65,11 @@ class Pipeline:
         self.retirement = Retirement(self.settings, self.registry, self.said.append)
         self._heartbeat = Heartbeat(manifest_writer, TablesBehind)
         self._heartbeat.start()
+        self.owns = True
 
     def wait_in_background(self) -> None:
         self._waiting = threading.Thread(target=self.start, daemon=True)
         self._waiting.start()
-
-    @property
-    def owns(self) -> bool:
-        return hasattr(self, "registry")
 
     def fall_silent(self) -> None:
         """As SIGSTOP or a cut network does it: no more heartbeats, and everything else is kept."""
@@ -235,24 +233,6 @@ def test_what_is_about_to_be_deleted_is_not_used_by_the_next_owner(make: Make) -
     assert second.registry.manifest.generations[overdue.number].state is State.GONE
     second.retirement.clean_up_after_a_crash()
     assert second.registry.manifest.generations == {}
-
-
-def test_a_removal_that_was_interrupted_is_completed_by_the_next_turn(make: Make) -> None:
-    first = make("a")
-    first.start()
-    overdue = first.begin(State.RETIRING)
-    names = [table.topic for table in overdue.tables.values()]
-
-    def away(*_: object) -> None:
-        raise LinkError("the broker is away")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(generations, "clear", away)
-        with pytest.raises(LinkError):
-            first.retirement.turn(None)
-    first.retirement.turn(None)
-    assert first.manifest().generations == {}
-    assert topics.describe(first.settings.kafka.internal, names) == {}
 
 
 def test_without_standby_a_living_owner_is_a_refusal_and_a_dead_one_is_not(make: Make) -> None:

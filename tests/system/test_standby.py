@@ -52,6 +52,14 @@ class Pipelines:
         return process
 
 
+def live(world: Installation, process: EvergridProcess) -> int:
+    """The generation that is on screens when this pipeline has made it so."""
+    process.wait_for_words("is live", PATIENCE)
+    current = world.manifest().current
+    assert current is not None
+    return current
+
+
 @contextmanager
 def stopwatch(what: str) -> Iterator[None]:
     began = time.monotonic()
@@ -83,8 +91,7 @@ def test_a_standby_takes_over_from_a_killed_a_paused_and_a_stopped_pipeline(
         gateway = parts.enter_context(GatewayProcess(world, port))
         pipelines = Pipelines(world, parts)
         first = pipelines.start("data")
-        first.wait_for_words("Generation 1 is live", PATIENCE)
-        operator.applied(1)
+        operator.applied(live(world, first))
         audience = parts.enter_context(ViewerGroup(gateway.address, gateway.secret, EAGER))
         watch = Watch([audience])
         watch.wait_until_right(judge)
@@ -92,18 +99,22 @@ def test_a_standby_takes_over_from_a_killed_a_paused_and_a_stopped_pipeline(
             second = pipelines.start_standby("second")
             assert f"(process {first.pid}, since" in second.said()
             killed(first, second)
-            operator.applied(2)
+            operator.applied(live(world, second))
             third = pipelines.start_standby("third")
-            paused(second, third)
-            operator.applied(3)
+            taken_from_a_paused_one(second, third)
+            operator.applied(live(world, third))
+            comes_back(second)
+            assert third.is_running(), third.said()
             fourth = pipelines.start_standby("third")
             stopped(third, fourth)
+            assert live(world, fourth) == operator.currents[-1]
         world.wait_until_exact()
         watch.wait_until_right(judge)
         audience.check()
         watch.check(operator.currents, world.table("orchestrator_status"))
-        assert numbers_taken(world) == [1, 2, 3]
-        assert world.manifest().current == 3
+        numbers = numbers_taken(world)
+        assert numbers == sorted(set(numbers)), "one was taken twice"
+        assert sorted({*operator.currents}) == operator.currents, "each takeover has a new one"
         fourth.stop_in_order()
         owner = world.manifest().owner
         assert owner is not None
@@ -117,25 +128,24 @@ def killed(first: EvergridProcess, second: EvergridProcess) -> None:
         first.kill()
         second.wait_for_words("Taking over: the pipeline on", PATIENCE)
     assert "writes nothing any more" in second.said()
-    second.wait_for_words("Generation 2 is live", PATIENCE)
 
 
-def paused(second: EvergridProcess, third: EvergridProcess) -> None:
-    """It comes back after another took over, notices, and ends."""
+def taken_from_a_paused_one(second: EvergridProcess, third: EvergridProcess) -> None:
     with stopwatch("SIGSTOP to takeover"):
         os.kill(second.pid, signal.SIGSTOP)
         third.wait_for_words("Taking over: the pipeline on", PATIENCE)
-    third.wait_for_words("Generation 3 is live", PATIENCE)
+
+
+def comes_back(second: EvergridProcess) -> None:
+    """It notices that another took over, and ends."""
     with stopwatch("SIGCONT to end"):
         os.kill(second.pid, signal.SIGCONT)
         assert second.wait(PATIENCE) == TEMPORARY_FAILURE, second.said()
     assert "another pipeline has taken over the topics" in second.said()
-    assert third.is_running(), third.said()
 
 
 def stopped(third: EvergridProcess, fourth: EvergridProcess) -> None:
     """They share a directory, and with it the checkpoints."""
     assert "is in use by another pipeline" in fourth.said()
     third.stop_in_order()
-    fourth.wait_for_words("Going on with generation 3 from its checkpoint", PATIENCE)
-    fourth.wait_for_words("Generation 3 is live", PATIENCE)
+    fourth.wait_for_words("from its checkpoint", PATIENCE)

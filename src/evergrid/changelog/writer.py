@@ -17,7 +17,6 @@ from evergrid.changelog.manifest import ManifestRecord, encode, generation_key
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients
 from evergrid.kafka.client_renewal import ClientRenewal
-from evergrid.kafka.diagnosis import AccessError
 from evergrid.kafka.last_error import NO_ANSWER, LastError
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.model.generation import TableTopic
@@ -29,6 +28,12 @@ _STEP_SECONDS = 1.0
 _NO_TRANSACTIONS = (
     "Check that the broker runs and has transactions: transaction.state.log.replication.factor "
     "must be at most the number of brokers."
+)
+
+_FENCED = (
+    KafkaError._FENCED,  # librdkafka marks its own errors with an underscore; they are public
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.PRODUCER_FENCED,
 )
 
 Pair = tuple[bytes, bytes | None]  # a record's key and value
@@ -80,6 +85,10 @@ class RecordWriter:
         return clients.producer(self._connection, error_cb=self._last_error)
 
 
+class WriterFenced(LinkError):
+    """Another writer with the same transactional id has begun."""
+
+
 class FencedWriter(RecordWriter):
     """Writes records until another writer with the same transactional id begins.
 
@@ -112,8 +121,7 @@ class FencedWriter(RecordWriter):
                 if failure is None or failure.code() in NO_ANSWER:
                     break
             if failure is not None:
-                reason = self._last_error.reason(failure)
-                raise clients.link_error(self._connection, f"write to {topic}", reason)
+                raise self._error(f"write to {topic}", failure)
             self._last_error.clear()
 
     def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
@@ -138,14 +146,19 @@ class FencedWriter(RecordWriter):
         )
         failure = _in_steps(producer.init_transactions, _BEGIN_SECONDS)
         if failure is not None:
-            doing = f"begin with the transactional id {self._id}"
-            reason = self._last_error.reason(failure)
-            told = clients.link_error(self._connection, doing, reason)
-            if isinstance(told, AccessError):
-                raise told
-            raise LinkError(told.what, where=told.where, remedy=_NO_TRANSACTIONS)
+            error = self._error(f"begin with the transactional id {self._id}", failure)
+            if type(error) is LinkError:  # nothing better is known
+                error = LinkError(error.what, where=error.where, remedy=_NO_TRANSACTIONS)
+            raise error
         self._check()
         return producer
+
+    def _error(self, doing: str, failure: KafkaError) -> LinkError:
+        reason = self._last_error.reason(failure)
+        told = clients.link_error(self._connection, doing, reason)
+        if failure.code() not in _FENCED:
+            return told
+        return WriterFenced(told.what, where=told.where)
 
 
 def _in_steps(call: Callable[[float], None], seconds: float) -> KafkaError | None:

@@ -28,7 +28,7 @@ import msgspec
 from evergrid.changelog.internal_topics import manifest_spec, manifest_topic, owner_id
 from evergrid.changelog.manifest import Manifest, Owner
 from evergrid.changelog.reader import TopicReader, fold, load_manifest, read_up_to
-from evergrid.changelog.writer import FencedWriter, ManifestWriter
+from evergrid.changelog.writer import FencedWriter, ManifestWriter, WriterFenced
 from evergrid.config.settings import Connection, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicWatch
@@ -73,7 +73,7 @@ class Ownership:
             self._last = self._await_end(standby)
             try:
                 self._take_over()
-            except OwnershipLost:
+            except (OwnershipLost, WriterFenced):
                 time.sleep(random.random())  # so that of two starts one is first
 
     def check(self) -> None:
