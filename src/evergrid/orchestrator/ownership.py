@@ -34,11 +34,14 @@ from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicWatch
 from evergrid.model.errors import ConfigError, LinkError
 from evergrid.orchestrator.generations import now
+from evergrid.process.backoff import Backoff
 
 SILENT_SECONDS = 20.0  # four heartbeats
 _LOOK_SECONDS = 1.0
 _LONGEST_LOOK_SECONDS = 3.0  # more was not observed: this process stood still
 _RELEASE_SECONDS = 3.0
+_FIRST_WAIT_SECONDS = 0.5
+_LONGEST_WAIT_SECONDS = 8.0
 
 Say = Callable[[str], None]
 
@@ -69,12 +72,15 @@ class Ownership:
     def acquire(self, *, standby: bool) -> None:
         """Become the owner. While another pipeline is, wait; without `standby`, ConfigError."""
         topics.create(self._connection, [manifest_spec(self._settings.internal_topics)])
+        backoff = Backoff(_FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS, random.Random())
         while self._own is None:
             self._last = self._await_end(standby)
             try:
                 self._take_over()
-            except (OwnershipLost, WriterFenced):
-                time.sleep(random.random())  # so that of two starts one is first
+            except OwnershipLost:  # another standby was quicker
+                backoff.reset()
+            except WriterFenced:  # several try at once
+                time.sleep(backoff.failed())
 
     def check(self) -> None:
         """OwnershipLost if the broker has refused a record, because another is the owner."""
