@@ -25,6 +25,7 @@ from evergrid.model.table import ID_SEPARATOR
 _WRITE_SECONDS = 60.0
 _BEGIN_SECONDS = 30.0
 _STEP_SECONDS = 1.0
+_PAUSE_SECONDS = 0.05
 _NO_TRANSACTIONS = (
     "Check that the broker runs and has transactions: transaction.state.log.replication.factor "
     "must be at most the number of brokers."
@@ -171,6 +172,7 @@ def _in_steps(call: Callable[[float], None], seconds: float) -> KafkaError | Non
         except KafkaException as error:
             failure = cast("KafkaError", error.args[0])
             if failure.retriable() and time.monotonic() < deadline:
+                time.sleep(_PAUSE_SECONDS)
                 continue
             return failure
         return None
