@@ -140,11 +140,12 @@ class FencedWriter(RecordWriter):
         """A producer with a new epoch. The first check spares a rightful writer its refusal, the
         second one counts: from then on nobody else can have written."""
         self._check()
-        producer = clients.producer(
-            self._connection,
-            error_cb=self._last_error,
-            **{"transactional.id": self._id, "enable.idempotence": True},
-        )
+        given: dict[str, clients.Value] = {
+            "error_cb": self._last_error,
+            "transactional.id": self._id,
+            "enable.idempotence": True,
+        }
+        producer = clients.producer(self._connection, **given)
         failure = _in_steps(producer.init_transactions, _BEGIN_SECONDS)
         if failure is not None:
             error = self._error(f"begin with the transactional id {self._id}", failure)
