@@ -42,7 +42,10 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class TopicReader:
-    """Reads topics from given offsets, and knows its position in each partition."""
+    """Reads topics from given offsets, and knows its position in each partition.
+
+    With `at_once` it learns of a topic's end without a wait, by more requests.
+    """
 
     def __init__(
         self,
@@ -50,7 +53,7 @@ class TopicReader:
         starts: Mapping[str, Mapping[int, int]],
         *,
         headers: bool = False,
-        **overrides: clients.Value,
+        at_once: bool = False,
     ) -> None:
         self._connection = connection
         self._headers = headers
@@ -58,8 +61,10 @@ class TopicReader:
         # the earliest offset then. The end of a partition is reported even if its last messages
         # were compacted away.
         self._last_error = LastError()
-        given: dict[str, clients.Value] = {"error_cb": self._last_error, **_READ, **overrides}
-        self._consumer: Consumer = clients.consumer(connection, **given)
+        settings = {**_READ, **(_AT_ONCE if at_once else {})}
+        self._consumer: Consumer = clients.consumer(
+            connection, error_cb=self._last_error, **settings
+        )
         self._next = {
             (topic, partition): offset
             for topic, offsets in starts.items()
@@ -155,7 +160,7 @@ def read_to_end(connection: Connection, topic: str) -> Iterator[list[Record]]:
     """All current records of a topic, in batches."""
     ends = topics.offsets(connection, topic, TopicEnd.LATEST)
     starts = {topic: topics.offsets(connection, topic, TopicEnd.EARLIEST)}
-    reader = TopicReader(connection, starts, **_AT_ONCE)
+    reader = TopicReader(connection, starts, at_once=True)
     try:
         yield from read_up_to(reader, topic, ends)
     finally:
