@@ -26,8 +26,10 @@ from evergrid.broker.rights import (
 )
 from evergrid.broker.secured_broker import SecuredBroker
 from evergrid.changelog.control_topic import ControlTopic
+from evergrid.changelog.internal_topics import owner_id
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end
+from evergrid.changelog.writer import FencedWriter
 from evergrid.config import load
 from evergrid.config.sasl import Mechanism
 from evergrid.config.settings import Connection
@@ -102,6 +104,10 @@ def make_and_delete(connection: Connection) -> None:
     delete(name)(connection)
 
 
+def own(connection: Connection) -> None:
+    FencedWriter(connection, owner_id("evergrid"), lambda: None).write(TABLE, (b"key", b"{}"))
+
+
 def look_for_tables(connection: Connection) -> None:
     load_manifest(connection, "evergrid")
 
@@ -118,6 +124,7 @@ PIPELINE: dict[str, Act] = {
     "follow the control topic": read("evergrid-control"),
     "make the control topic": create("evergrid-control"),
     "make, write, read and delete its own": make_and_delete,
+    "write as the owner": own,
 }
 GATEWAY: dict[str, Act] = {
     "see which tables there are": look_for_tables,
@@ -133,6 +140,7 @@ NOT_PIPELINE: dict[str, Act] = {
 }
 NOT_GATEWAY: dict[str, Act] = {
     "write to a table": send(TABLE),
+    "take over from a pipeline": own,
     "make a table": create_another("evergrid.new"),
     "delete a table": delete(TABLE),
     "read a source": read("users"),
@@ -189,6 +197,20 @@ def test_without_one_of_them_it_does_not_work(
     doing(house.connection(LISTENER, who))
 
 
+def test_without_the_transactional_id_a_pipeline_is_told_what_it_lacks(
+    house: SecuredBroker,
+) -> None:
+    kind = ResourceKind.TRANSACTIONAL_ID
+    right = Right("evergrid.", (Operation.WRITE,), prefixed=True, kind=kind)
+    revoke(house.administration(), "User:pipeline", [right])
+    try:
+        with pytest.raises(LinkError, match="user pipeline on its transactional id"):
+            own(house.connection(LISTENER, "pipeline"))
+    finally:
+        grant(house.administration(), "User:pipeline", [right])
+    own(house.connection(LISTENER, "pipeline"))
+
+
 def test_without_the_group_a_reader_stops(house: SecuredBroker) -> None:
     """Perhaps not at once: it reads while it looks for the coordinator of its group."""
     group = Right("evergrid", (Operation.DESCRIBE,), kind=ResourceKind.GROUP)
@@ -231,7 +253,7 @@ def commands(principal: str, rights: Iterable[Right]) -> Iterator[str]:
         asked = ["--add", "--allow-principal", principal]
         for operation in right.operations:
             asked += ["--operation", operation.name.capitalize()]
-        asked += [f"--{right.kind.name.lower()}", right.name]
+        asked += [f"--{right.kind.name.lower().replace('_', '-')}", right.name]
         asked += ["--resource-pattern-type", "prefixed"] if right.prefixed else []
         tool = "kafka-acls --bootstrap-server $BROKER --command-config admin.properties"
         yield f"{tool} {shlex.join(asked)}"

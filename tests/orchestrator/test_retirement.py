@@ -190,7 +190,7 @@ def test_one_that_is_half_gone_has_no_checkpoint_to_go_back_to(
         with pytest.raises(LinkError):
             retiring.turn(None)
     assert bench.on_disk == {current}
-    assert bench.states == {number: State.RETIRING, current: State.CURRENT}
+    assert bench.states == {number: State.GONE, current: State.CURRENT}
     retiring.turn(None)
     assert bench.on_the_broker == {*bench.states} == {current}
 

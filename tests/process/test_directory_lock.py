@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,20 @@ def test_a_second_user_is_told_who_has_it(tmp_path: Path) -> None:
         lock_directory(tmp_path, "broker")
     os.close(lock)
     os.close(lock_directory(tmp_path, "broker"))
+
+
+def test_a_second_user_may_wait_and_is_told_once_for_whom(tmp_path: Path) -> None:
+    lock = lock_directory(tmp_path, "pipeline")
+    told: list[str] = []
+
+    def let_go(reason: str) -> None:
+        told.append(reason)
+        threading.Timer(1.0, os.close, [lock]).start()
+
+    os.close(lock_directory(tmp_path, "pipeline", let_go))
+    assert told == [
+        f"the directory {tmp_path} is in use by another pipeline, started by process {os.getpid()}"
+    ]
 
 
 @pytest.fixture

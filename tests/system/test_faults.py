@@ -186,9 +186,15 @@ def test_a_directory_in_use_and_too_little_memory_are_sentences(make_world: Make
     world = make_world(config("manners", missing_topics="wait"))
     with world.start_pipeline() as first:
         first.wait_for_words("Waiting for topics", PATIENCE)
-        second = EvergridProcess(["pipeline", "-c", str(world.file)], world.folder / "second.txt")
+        command = ["pipeline", "--no-standby", "-c", str(world.file)]
+        second = EvergridProcess(command, world.folder / "second.txt")
         assert second.wait(PATIENCE) == 1
         assert "is in use by another pipeline" in second.said()
+        elsewhere = {**os.environ, "EVERGRID_DATA_DIR": str(world.folder / "elsewhere")}
+        third = EvergridProcess(command, world.folder / "third.txt", elsewhere)
+        assert third.wait(PATIENCE) == 1
+        assert f"(process {first.pid}, since" in third.said()
+        assert "which is alive. End that one first" in third.said()
         first.stop_in_order()
     greedy = world.start_pipeline({"EVERGRID_SPARK__DRIVER_MEMORY": "900g"})
     assert greedy.wait(PATIENCE) == 1

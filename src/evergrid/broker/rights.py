@@ -30,7 +30,8 @@ ResourceKind = ResourceType
 
 
 class Right(msgspec.Struct, frozen=True):
-    """Operations on a topic or group of that name, or on all whose names begin with it."""
+    """Operations on what has that name (a topic, unless `kind` is another), or on all whose names
+    begin with it."""
 
     name: str
     operations: tuple[Operation, ...]
@@ -51,7 +52,8 @@ class RequiredRights(msgspec.Struct, frozen=True):
     control: str = "evergrid-control"
 
     def pipeline(self) -> tuple[Right, ...]:
-        """Read the sources and the control topic; create, use and delete our own topics."""
+        """Read the sources and the control topic; create, use and delete our own topics;
+        keep others from writing to them."""
         op = Operation
         return (
             *(Right(topic, (op.READ, op.DESCRIBE)) for topic in self.sources),
@@ -60,6 +62,12 @@ class RequiredRights(msgspec.Struct, frozen=True):
                 f"{self.prefix}.",
                 (op.READ, op.WRITE, op.CREATE, op.DELETE, op.DESCRIBE),
                 prefixed=True,
+            ),
+            Right(
+                f"{self.prefix}.",
+                (op.WRITE, op.DESCRIBE),
+                prefixed=True,
+                kind=ResourceKind.TRANSACTIONAL_ID,
             ),
             _GROUP,
         )

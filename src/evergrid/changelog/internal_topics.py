@@ -21,6 +21,11 @@ def manifest_topic(prefix: str) -> str:
     return f"{prefix}.manifest"
 
 
+def owner_id(prefix: str) -> str:
+    """The transactional id of the pipeline that owns these topics."""
+    return f"{prefix}.owner"
+
+
 def table_topic(prefix: str, generation: int, table: str) -> str:
     return f"{prefix}.g{generation}.{table}"
 

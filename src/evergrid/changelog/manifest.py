@@ -4,8 +4,8 @@ A compacted topic with one partition. Keys: ``generation:N`` for each generation
 ``current`` for the number of the current one, ``system`` for the tables without generations,
 ``pulse`` for the pipeline's heartbeat, ``choices`` for what control messages may ask for,
 ``asked`` for what control messages have changed so far, ``numbered`` for the highest number that
-a generation ever had, ``gaps`` for rows that may be missing in joined tables. A null value under
-``generation:N`` removes that generation.
+a generation ever had, ``gaps`` for rows that may be missing in joined tables, ``owner`` for the
+pipeline that writes all this. A null value under ``generation:N`` removes that generation.
 
 Several generations may name the same changelog: the next generation continues a source's table if
 the source is the same. Its ready offsets may be later there.
@@ -117,6 +117,22 @@ class LastNumber(msgspec.Struct, frozen=True):
     highest: int
 
 
+class Owner(msgspec.Struct, frozen=True):
+    """The pipeline that writes; each takeover has a higher `epoch`.
+
+    lock       the lock file of its data directory, on `host`
+    since      when it became the owner, in microseconds since 1970
+    released   it has ended in order, and another may take over at once
+    """
+
+    epoch: int
+    host: str
+    pid: int
+    lock: str
+    since: int
+    released: bool = False
+
+
 class Manifest(msgspec.Struct, frozen=True):
     """All records combined."""
 
@@ -129,6 +145,7 @@ class Manifest(msgspec.Struct, frozen=True):
     asked: RequestedChanges = RequestedChanges()
     highest: int = 0
     gaps: Gaps = Gaps()
+    owner: Owner | None = None
 
     @property
     def current_generation(self) -> Generation | None:
@@ -157,6 +174,7 @@ ManifestRecord = (
     | RequestedChanges
     | LastNumber
     | Gaps
+    | Owner
 )
 
 _GENERATION = b"generation:"
@@ -168,6 +186,7 @@ _KEYS: Mapping[type[ManifestRecord], bytes] = {
     RequestedChanges: b"asked",
     LastNumber: b"numbered",
     Gaps: b"gaps",
+    Owner: b"owner",
 }
 _DECODERS: Mapping[bytes, msgspec.json.Decoder[ManifestRecord]] = {
     key: msgspec.json.Decoder(kind) for kind, key in _KEYS.items()
@@ -218,6 +237,8 @@ def updated(manifest: Manifest, record: ManifestRecord) -> Manifest:
             return replace(manifest, highest=highest)
         case Gaps():
             return replace(manifest, gaps=record)
+        case Owner():
+            return replace(manifest, owner=record)
 
 
 def without(manifest: Manifest, number: int) -> Manifest:

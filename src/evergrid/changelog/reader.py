@@ -21,6 +21,8 @@ _READ: Mapping[str, clients.Value] = {
     "auto.offset.reset": "earliest",
     "enable.partition.eof": True,
 }
+# A fetch that finds nothing reports the end of a topic: after a transaction's last record, too.
+_AT_ONCE: Mapping[str, clients.Value] = {"fetch.wait.max.ms": 20}
 _BATCH = 10_000
 _POLL_SECONDS = 0.2
 _CATCH_UP_SECONDS = 60.0
@@ -40,7 +42,10 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class TopicReader:
-    """Reads topics from given offsets, and knows its position in each partition."""
+    """Reads topics from given offsets, and knows its position in each partition.
+
+    With `at_once` it learns of a topic's end without a wait, by more requests.
+    """
 
     def __init__(
         self,
@@ -48,6 +53,7 @@ class TopicReader:
         starts: Mapping[str, Mapping[int, int]],
         *,
         headers: bool = False,
+        at_once: bool = False,
     ) -> None:
         self._connection = connection
         self._headers = headers
@@ -55,7 +61,10 @@ class TopicReader:
         # the earliest offset then. The end of a partition is reported even if its last messages
         # were compacted away.
         self._last_error = LastError()
-        self._consumer: Consumer = clients.consumer(connection, error_cb=self._last_error, **_READ)
+        settings = {**_READ, **(_AT_ONCE if at_once else {})}
+        self._consumer: Consumer = clients.consumer(
+            connection, error_cb=self._last_error, **settings
+        )
         self._next = {
             (topic, partition): offset
             for topic, offsets in starts.items()
@@ -150,7 +159,8 @@ _PASSING = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._RES
 def read_to_end(connection: Connection, topic: str) -> Iterator[list[Record]]:
     """All current records of a topic, in batches."""
     ends = topics.offsets(connection, topic, TopicEnd.LATEST)
-    reader = TopicReader(connection, {topic: topics.offsets(connection, topic, TopicEnd.EARLIEST)})
+    starts = {topic: topics.offsets(connection, topic, TopicEnd.EARLIEST)}
+    reader = TopicReader(connection, starts, at_once=True)
     try:
         yield from read_up_to(reader, topic, ends)
     finally:

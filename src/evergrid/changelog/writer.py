@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import msgspec
@@ -21,6 +23,19 @@ from evergrid.model.generation import TableTopic
 from evergrid.model.table import ID_SEPARATOR
 
 _WRITE_SECONDS = 60.0
+_BEGIN_SECONDS = 30.0
+_STEP_SECONDS = 1.0
+_PAUSE_SECONDS = 0.05
+_NO_TRANSACTIONS = (
+    "Check that the broker runs and has transactions: transaction.state.log.replication.factor "
+    "must be at most the number of brokers."
+)
+
+_FENCED = (
+    KafkaError._FENCED,  # librdkafka marks its own errors with an underscore; they are public
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.PRODUCER_FENCED,
+)
 
 Pair = tuple[bytes, bytes | None]  # a record's key and value
 
@@ -69,6 +84,99 @@ class RecordWriter:
 
     def _new(self) -> Producer:
         return clients.producer(self._connection, error_cb=self._last_error)
+
+
+class WriterFenced(LinkError):
+    """Another writer with the same transactional id has begun."""
+
+
+class FencedWriter(RecordWriter):
+    """Writes records until another writer with the same transactional id begins.
+
+    The broker gives each new producer of an id a higher epoch, and refuses all records of earlier
+    ones. `check` is called before and after a new producer replaces one that failed or was
+    refused; it raises if this writer may not go on. Each write is a transaction of its own, of
+    which only the epoch is used: readers need not wait for its end.
+    """
+
+    def __init__(
+        self, connection: Connection, transactional_id: str, check: Callable[[], None]
+    ) -> None:
+        self._id = transactional_id
+        self._check = check
+        self._lock = threading.Lock()
+        self._failed = False  # the producer must be replaced
+        super().__init__(connection)
+
+    def write(self, topic: str, *records: Pair) -> None:
+        """LinkError unless the broker acknowledges all of them within a minute."""
+        with self._lock:
+            renewed = self._renewal.renew(self._new)
+            if renewed is not None:
+                self._producer, self._failed = renewed, False
+            for _ in range(2):
+                if self._failed:
+                    self._producer, self._failed = self._new(), False
+                failure = self._write(self._producer, topic, records)
+                self._failed = failure is not None
+                if failure is None or failure.code() in NO_ANSWER:
+                    break
+            if failure is not None:
+                raise self._error(f"write to {topic}", failure)
+            self._last_error.clear()
+
+    def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
+        try:
+            producer.begin_transaction()
+            for key, value in records:
+                producer.produce(topic, value, key)
+        except KafkaException as error:
+            return cast("KafkaError", error.args[0])
+        except BufferError:  # the queue is full
+            return KafkaError(clients.TIMED_OUT)
+        return _in_steps(producer.commit_transaction, _WRITE_SECONDS)
+
+    def _new(self) -> Producer:
+        """A producer with a new epoch. The first check spares a rightful writer its refusal, the
+        second one counts: from then on nobody else can have written."""
+        self._check()
+        given: dict[str, clients.Value] = {
+            "error_cb": self._last_error,
+            "transactional.id": self._id,
+            "enable.idempotence": True,
+        }
+        producer = clients.producer(self._connection, **given)
+        failure = _in_steps(producer.init_transactions, _BEGIN_SECONDS)
+        if failure is not None:
+            error = self._error(f"begin with the transactional id {self._id}", failure)
+            if type(error) is LinkError:  # nothing better is known
+                error = LinkError(error.what, where=error.where, remedy=_NO_TRANSACTIONS)
+            raise error
+        self._check()
+        return producer
+
+    def _error(self, doing: str, failure: KafkaError) -> LinkError:
+        reason = self._last_error.reason(failure)
+        told = clients.link_error(self._connection, doing, reason)
+        if failure.code() not in _FENCED:
+            return told
+        return WriterFenced(told.what, where=told.where)
+
+
+def _in_steps(call: Callable[[float], None], seconds: float) -> KafkaError | None:
+    """Wait for a step of a transaction; its error, None if it succeeded. Called again after a
+    timeout, the client resumes it; in between Python handles signals."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            call(_STEP_SECONDS)
+        except KafkaException as error:
+            failure = cast("KafkaError", error.args[0])
+            if failure.retriable() and time.monotonic() < deadline:
+                time.sleep(_PAUSE_SECONDS)
+                continue
+            return failure
+        return None
 
 
 class ManifestWriter:

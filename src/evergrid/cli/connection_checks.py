@@ -21,13 +21,13 @@ from evergrid.changelog.internal_topics import (
     table_topic,
 )
 from evergrid.changelog.reader import TopicReader, load_manifest, read_to_end, read_up_to
+from evergrid.changelog.writer import FencedWriter
 from evergrid.cli.terminal import counted
 from evergrid.config.settings import Connection, MissingTopics, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.cluster_probe import reach
 from evergrid.kafka.diagnosis import AccessError, Step, access_error, probe_connection
 from evergrid.kafka.identity import identity, where
-from evergrid.kafka.message_sender import Sender
 from evergrid.kafka.topics import NewTopicSpec, TopicInfo
 from evergrid.model.errors import ConfigError, EvergridError, LinkError
 from evergrid.model.source import Source, TopicEnd
@@ -159,9 +159,8 @@ class ConnectionChecks:
         name = system_topic(own.prefix, _TEST_TOPIC)
         topics.create(connection, [NewTopicSpec(name, 1, own.replication)])
         try:
-            sender = Sender(connection)
-            sender.send(name, _TEST_MESSAGE)
-            sender.flush()
+            # As a pipeline writes its manifest; with this id it disturbs none that runs.
+            FencedWriter(connection, name, lambda: None).write(name, (b"", _TEST_MESSAGE))
             if self._java is not None:
                 self._java.write(connection, name, _TEST_MESSAGE)
             expected = 1 if self._java is None else 2

@@ -76,10 +76,11 @@ def diagnose(connection: Connection, reason: str) -> Diagnosis | None:
     """What a client's error text means for the connection; None when it is not about security."""
     who = identity(connection)
     if _RIGHTS.search(reason):
-        # Name the group where the right is about that, and not about what we were doing. A broker
-        # names the cluster when a producer may write to no topic at all; it means the topic.
-        group = " on its consumer group" if "Group" in reason else ""
-        return Diagnosis(Step.RIGHT, f"authorization failed for {_principal(who)}{group}", _ASK)
+        # Name the group or id where the right is about that, and not about what we were doing. A
+        # broker names the cluster when a producer may write to no topic at all; it means the topic.
+        on = " on its consumer group" if "Group" in reason else ""
+        on = " on its transactional id" if "Transactional" in reason else on
+        return Diagnosis(Step.RIGHT, f"authorization failed for {_principal(who)}{on}", _ASK)
     if who.mechanism == "OAUTHBEARER" and _NO_TOKEN.search(reason):
         return _no_token(connection, who, reason)
     if who.mechanism and (_MECHANISM.search(reason) or _BAD_LOGIN.search(reason)):

@@ -24,7 +24,7 @@ from evergrid.broker.jars import Jars
 from evergrid.changelog.join_reports import ReportReader
 from evergrid.changelog.manifest import SystemTableTopics, TablesBehind
 from evergrid.changelog.reader import load_manifest
-from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
+from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config.settings import MissingTopics, Settings
 from evergrid.kafka import topics
 from evergrid.kafka.diagnosis import AccessError, Step
@@ -35,6 +35,7 @@ from evergrid.model.generation import Generation, State
 from evergrid.orchestrator import generation_rules, generations
 from evergrid.orchestrator.control_requests import ControlInbox
 from evergrid.orchestrator.heartbeat import Heartbeat, Ticker
+from evergrid.orchestrator.ownership import Ownership
 from evergrid.orchestrator.pipeline_session import PipelineSession
 from evergrid.orchestrator.preparation import (
     Attempts,
@@ -63,19 +64,24 @@ class Orchestrator:
     """One pipeline process: a Spark session and the generations on it."""
 
     def __init__(
-        self, settings: Settings, jars: Jars, say: Say, spark_started: Callable[[], None]
+        self,
+        settings: Settings,
+        ownership: Ownership,
+        jars: Jars,
+        say: Say,
+        spark_started: Callable[[], None],
     ) -> None:
         self._settings = settings
+        self._ownership = ownership
         self._say = say
         self._spark = PipelineSession(settings, jars, say, spark_started)
         connection, prefix = settings.kafka.internal, settings.internal_topics.prefix
         self._own = TopicWatch(connection)
         system = generations.make_system_topics(settings)
-        records = RecordWriter(connection)
+        records = ownership.writer
         writer = ManifestWriter(records, prefix)
         writer.write(SystemTableTopics(system))
-        # A writer of its own: when the broker is away, both wait, and neither for the other.
-        self._heartbeat = Heartbeat(ManifestWriter(RecordWriter(connection), prefix), self._behind)
+        self._heartbeat = Heartbeat(writer, self._behind)
         tables = settings.system_tables
         self._registry = Registry(
             settings,
@@ -111,10 +117,12 @@ class Orchestrator:
         self._resume()
         while True:
             self._spark.check()
+            self._ownership.check()
             try:
                 self._turn()
                 self._note("")
             except LinkError as error:
+                self._ownership.check()
                 self._note(f"{error.sentence()} Going on when that is over.")
                 time.sleep(_LOOK_SECONDS)
             time.sleep(_TURN_SECONDS)
@@ -131,7 +139,7 @@ class Orchestrator:
         """Continue the current generation if that is possible; the turns do the rest."""
         self._inbox.open()
         self._retirement.clean_up_after_a_crash()
-        await_topics(self._settings, self._requests, self._inbox.update, self._say)
+        await_topics(self._settings, self._requests, self._update, self._say)
         current = self._registry.manifest.current_generation
         if current is None:
             return
@@ -152,6 +160,10 @@ class Orchestrator:
             is_wanted = generation_rules.is_of(current, self._requests.wanted)
             if not is_wanted and not self._requests.cause:
                 self._reason = "the configuration has other sources, joins or retention"
+
+    def _update(self) -> None:
+        self._ownership.check()
+        self._inbox.update()
 
     def _why_not(self, generation: Generation) -> str:
         """Why a generation cannot continue from its checkpoint; empty if it can."""

@@ -128,6 +128,7 @@ class Preparation:
         settings, number = self.task.settings, self.task.number
         found = find_topics(settings)
         with self._registry.sharing:
+            self._registry.prove_ownership()
             others = self._registry.manifest.generations.values()
             generation = generations.begin(settings, number, found, self.task.cause, others)
             self._put(generation)

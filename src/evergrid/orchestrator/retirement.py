@@ -79,7 +79,9 @@ class Retirement:
         if self._may_have_orphans:
             connection, own = self._settings.kafka.internal, self._settings.internal_topics
             left = orphans(topics.partitions(connection), own.prefix, manifest, busy)
-            topics.delete(connection, left)
+            if left:
+                self._registry.prove_ownership()
+                topics.delete(connection, left)
             self._may_have_orphans = busy is not None
 
     def stop_drained(self, *, at_once: bool = False) -> None:
@@ -124,8 +126,16 @@ class Retirement:
                 self._clearing.remove((generation, due))
 
     def _remove(self, generation: Generation) -> None:
-        self._clear(generation)
-        self._registry.forget(generation)
+        """Record its end first: a pipeline that takes over just then neither continues nor shares
+        what is deleted here, even if that happens later."""
+        if generation.state is State.FAILED:  # which is recorded
+            self._clear(generation)
+            self._registry.forget(generation)
+            return
+        gone = generations.ended(generation, State.GONE, generation.error)
+        self._registry.put(gone)
+        self._clearing.append((gone, 0.0))
+        self._clear_announced()
 
     def _clear(self, generation: Generation) -> None:
         """Remove what it left, but for what another generation needs."""
