@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import msgspec
+
 from evergrid.changelog.codec import Row, decode
 from evergrid.changelog.internal_topics import manifest_topic
 from evergrid.changelog.manifest import Manifest, apply
@@ -12,8 +14,9 @@ from evergrid.config.settings import Settings
 from evergrid.kafka import topics
 from evergrid.kafka.cluster_probe import ClusterProbe, reach
 from evergrid.kafka.identity import where
-from evergrid.model.errors import LinkError
+from evergrid.model.errors import BrokenPromise, LinkError
 from evergrid.model.source import TopicEnd
+from evergrid.model.table import Table
 
 # A pipeline writes a heartbeat every 5 seconds.
 _ALIVE_SECONDS = 20.0
@@ -74,7 +77,7 @@ class ControlMonitor:
         rows: dict[str, Row] = {}
         for batch in read_to_end(self._connection, target.topic):
             for record in batch:
-                _keep(rows, record)
+                _keep(rows, record, target.table)
         order = target.table.order
         return sorted(rows.values(), key=lambda row: [int(row[name] or 0) for name in order])
 
@@ -122,7 +125,8 @@ class ControlMonitor:
     def _take(self, record: Record) -> None:
         self._next[record.topic][record.partition] = record.offset + 1
         if record.topic != self._manifest_topic:
-            _keep(self.verdicts, record)
+            if target := self.manifest.system.get(self._table):
+                _keep(self.verdicts, record, target.table)
         elif record.key is not None:
             before = self.manifest.heartbeat
             self.manifest = apply(self.manifest, record.key, record.value)
@@ -131,9 +135,15 @@ class ControlMonitor:
                 self.problem, self._failed_probes = "", 0
 
 
-def _keep(rows: dict[str, Row], record: Record) -> None:
-    change = decode(record.key, record.value)
+def _keep(rows: dict[str, Row], record: Record, table: Table) -> None:
+    """Keep a row; a record that is none is left out, as gateways leave it out."""
+    try:
+        change = decode(record.key, record.value)
+    except (BrokenPromise, msgspec.MsgspecError, UnicodeDecodeError):
+        return
     if change.row is None:
         rows.pop(change.row_id, None)
-    else:
+    elif change.row.keys() >= {column.name for column in table.columns} and all(
+        isinstance(change.row[name], int) for name in table.order
+    ):
         rows[change.row_id] = change.row
