@@ -1,8 +1,8 @@
 """Records what this version writes to its own topics, for the tests of rolling upgrades.
 
 Runs a pipeline over a few messages on a broker of its own, changes the join by a control message,
-and writes the records of Evergrid's own topics to a file, one JSON object per line: the newest of
-each key, as compaction leaves them.
+and writes the records of Evergrid's own topics to a file, one JSON object per line; of the manifest
+the newest of each key, as compaction leaves them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.changelog.internal_topics import manifest_topic
 from evergrid.changelog.reader import read_to_end
 from evergrid.kafka import topics
 from evergrid.testing.installation import Installation
@@ -86,14 +87,15 @@ def _run(made: Installation) -> None:
 
 
 def _lines(made: Installation) -> list[str]:
-    newest = {
-        (record.topic, record.partition, record.key): record
+    records = [
+        record
         for topic in sorted(topics.partitions(made.connection))
         if topic.startswith(f"{PREFIX}.") and not topic.endswith((".ticks", ".reports"))
         for batch in read_to_end(made.connection, topic)
-        for record in batch
-    }
-    in_order = sorted(newest.values(), key=lambda one: (one.topic, one.partition, one.offset))
+        for record in sorted(batch, key=lambda one: (one.partition, one.offset))
+    ]
+    manifest = manifest_topic(PREFIX)
+    newest = {one.key: one.offset for one in records if one.topic == manifest}
     return [
         json.dumps(
             {
@@ -104,7 +106,8 @@ def _lines(made: Installation) -> list[str]:
             },
             ensure_ascii=False,
         )
-        for one in in_order
+        for one in records
+        if one.topic != manifest or one.offset == newest[one.key]
     ]
 
 
