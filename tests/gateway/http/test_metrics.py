@@ -68,6 +68,7 @@ def test_what_one_looks_for_is_there() -> None:
         'evergrid_join_gaps_messages{table="people",reason="history"} 12',
         'evergrid_join_gaps_messages{table="people",reason="state"} 1',
         'evergrid_table_gaps_total{table="people",reason="table_memory"} 9',
+        'evergrid_manifest_skipped_total{reason="invalid"} 4',
         'evergrid_table_state{table="people",state="stale"} 0',
         "evergrid_view_cpu_seconds_total 0.5",
         "evergrid_subscribers 3",
