@@ -13,6 +13,7 @@ import msgspec
 
 from evergrid.config.value_types import TOPIC
 from evergrid.model.errors import DataError
+from evergrid.model.field_types import ColumnKind, parse_type
 from evergrid.model.generation import TableTopic
 from evergrid.model.printable import printable
 
@@ -58,12 +59,18 @@ def check_tables(tables: Mapping[str, TableTopic]) -> None:
     for name, target in tables.items():
         if not TOPIC.accepts(target.topic) or not 1 <= target.partitions <= _MOST_PARTITIONS:
             raise DataError(f"table {name} has no valid topic or number of partitions")
-        columns = [column.name for column in target.table.columns]
-        named = {*target.table.row_id, *target.table.order, *target.table.version}
-        if not target.table.row_id or not target.table.order or len(set(columns)) < len(columns):
-            raise DataError(f"table {name} lacks a row id or an order, or has a column twice")
-        if unknown := sorted(named - set(columns)):
+        table = target.table
+        types = {column.name: column.type for column in table.columns}
+        is_known = all(parse_type(str(it)) for it in types.values())
+        if len(types) < len(table.columns) or not is_known:
+            raise DataError(f"table {name} has a column twice, or one of an invalid type")
+        if unknown := sorted({*table.row_id, *table.order, *table.version} - types.keys()):
             raise DataError(f"table {name} has no column {unknown[0]}")
+        first = types[table.order[0]].kind if table.order else None
+        if not table.row_id or first is not ColumnKind.TIMESTAMP:
+            raise DataError(f"table {name} has no row id, or its order does not begin with a time")
+        if min(table.retention.rows or 0, table.retention.age_seconds or 0) < 0:
+            raise DataError(f"table {name} has a negative retention")
 
 
 def shown_key(key: bytes) -> str:
