@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import ConfigResource, ResourceType
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
+    ConfigResource,
+    ResourceType,
+)
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.internal_topics import changelog_spec, manifest_spec

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -156,7 +157,7 @@ def test_a_gateway_shows_what_the_version_before_wrote(settings: Settings) -> No
         gateway = Gateway(int(found[1]), secret)
         for name in ("users_ui", "accounts_ui", "final_ui", "quarantine"):
             expected = recorded_rows(name)
-            shown = wait_for(lambda name=name: gateway.rows(name), bool, LIMIT)
+            shown = wait_for(partial(gateway.rows, name), bool, LIMIT)
             assert {str(row.pop("_id")): row for row in shown}.keys() == expected.keys(), name
         final = {str(row["_id"]): row for row in gateway.rows("final_ui")}
         for row_id, row in recorded_rows("final_ui").items():
@@ -206,7 +207,7 @@ def test_nothing_that_the_version_before_wrote_is_left_out_now(line: Line) -> No
     assert line.value is not None
     key = line.key.encode()
     manifest = apply(Manifest(), key, line.value.encode())
-    records = {
+    records: Mapping[bytes, ManifestRecord] = {
         b"system": SystemTableTopics(manifest.system),
         b"pulse": HeartbeatRecord(manifest.heartbeat, manifest.behind),
         b"choices": manifest.choices,
