@@ -88,6 +88,12 @@ CASES: dict[str, tuple[str, str, str]] = {
         f"28: internal_topics.partitions: found 'two', expected a whole number from 1 to 1000. "
         f"{RANGE}",
     ),
+    "min_insync": (
+        MORE,
+        "internal_topics: {replication: 2, min_insync: 3}\n",
+        "28: internal_topics.min_insync: found 3, but there are only 2 copies: nothing could be "
+        "written. Lower min_insync, or raise internal_topics.replication.",
+    ),
     "replication": (
         MORE,
         "internal_topics: {replication: 0}\n",

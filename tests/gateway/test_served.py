@@ -82,18 +82,18 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
             pipeline.write(generation.tables[TABLE], f"0:{offset}", user(offset))
         pipeline.switch(generation)
         _, secret = create_key(settings.gateway.keys, "tests", control=True)
-        with _started(config, folder) as process:
-            yield Stage(process, _port(process), secret, pipeline, generation)
+        with start_gateway(config, folder) as process:
+            yield Stage(process, port_of(process), secret, pipeline, generation)
 
 
-def _started(config: Path, folder: Path) -> EvergridProcess:
+def start_gateway(config: Path, folder: Path) -> EvergridProcess:
     environ = {name: text for name, text in os.environ.items() if name != "EVERGRID_CONFIG"}
     process = EvergridProcess(["gateway", "-c", str(config)], folder / "screen.txt", environ)
     process.wait_for_words("Serving at", START_SECONDS)
     return process
 
 
-def _port(process: EvergridProcess) -> int:
+def port_of(process: EvergridProcess) -> int:
     found = re.search(r"Serving at http://127\.0\.0\.1:(\d+)", process.said())
     assert found is not None, process.said()
     return int(found[1])
@@ -282,8 +282,8 @@ def test_only_the_join_changes_and_readers_of_its_sources_see_no_blank(stage: St
 
 def test_it_stops_when_asked_and_tells_its_clients(stage: Stage, tmp_path: Path) -> None:
     config = stage.process.screen.parent / "evergrid.yaml"
-    second = _started(config, tmp_path)
-    other = msgspec.structs.replace(stage, process=second, port=_port(second))
+    second = start_gateway(config, tmp_path)
+    other = msgspec.structs.replace(stage, process=second, port=port_of(second))
     with calling(other) as caller:
         caller.log_in()
         assert second.stop() == 0

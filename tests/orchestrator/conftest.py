@@ -9,7 +9,7 @@ from evergrid.changelog.reader import load_manifest
 from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config.settings import Settings
 from evergrid.orchestrator import generations
-from evergrid.orchestrator.registry import Registry
+from evergrid.orchestrator.registry import Registry, without_unreadable
 
 
 @pytest.fixture(scope="package")
@@ -25,7 +25,7 @@ def make_registry(settings: Settings) -> Registry:
     records = RecordWriter(connection)
     return Registry(
         settings,
-        load_manifest(connection, prefix),
+        without_unreadable(load_manifest(connection, prefix), print),
         ManifestWriter(records, prefix),
         TableWriter(records, system[settings.system_tables.orchestrator_status]),
     )

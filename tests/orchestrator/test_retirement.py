@@ -14,9 +14,11 @@ from tests.orchestrator.conftest import make_registry
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.changelog.codec import Row
-from evergrid.changelog.internal_topics import system_topic, table_topic
+from evergrid.changelog.internal_topics import manifest_topic, system_topic, table_topic
+from evergrid.changelog.manifest import Current, encode, generation_key
 from evergrid.changelog.reader import load_manifest, read_to_end
-from evergrid.changelog.writer import ManifestWriter, TableWriter
+from evergrid.changelog.unreadable_records import FORMAT
+from evergrid.changelog.writer import ManifestWriter, RecordWriter, TableWriter
 from evergrid.config import load
 from evergrid.kafka import topics
 from evergrid.kafka.topics import NewTopicSpec
@@ -149,6 +151,34 @@ def test_what_the_manifest_never_knew_is_found(broker: EmbeddedBroker, tmp_path:
     retiring.look_for_orphans()
     retiring.turn(None)
     assert bench.on_the_broker == {current}
+
+
+def test_nothing_goes_that_a_generation_may_need_whose_record_cannot_be_read(
+    broker: EmbeddedBroker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = Bench(broker, tmp_path, grace="1s")
+    before = bench.make(State.RETIRING)
+    unread = bench.make(State.CURRENT, known=False, raw=before)
+    orphan = bench.make(State.PREPARING, known=False)
+    writer, topic = RecordWriter(bench.settings.kafka.internal), manifest_topic(bench.prefix)
+    newer = {"format": FORMAT + 1, "number": unread}
+    records = (generation_key(unread), msgspec.json.encode(newer)), encode(Current(unread))
+    writer.write(topic, *records, (b"generation:abc", b"{}"), (b"pulse", b'{"at":"tomorrow"}'))
+    tables, checkpoints = bench.tables_on_the_broker, bench.checkpoints
+    retiring = bench.restart()
+    said = capsys.readouterr().out
+    assert f"Record generation:{unread} of the manifest was skipped" in said
+    assert "It was written by a newer Evergrid; upgrade the pipeline." in said
+    retiring.clean_up_after_a_crash()
+    retiring.turn(None)
+    assert bench.states == {}, "the one before is over"
+    assert bench.tables_on_the_broker == {it for it in tables if it[0] != orphan}
+    assert bench.checkpoints == {query for query in checkpoints if query.generation != orphan}
+    assert bench.registry.manifest.current is None, "nobody writes what the switch names"
+    assert bench.registry.take_number() > orphan
+    writer.write(topic, (generation_key(unread), None))
+    bench.restart().turn(None)
+    assert bench.on_the_broker == bench.on_disk == set()
 
 
 def test_after_a_kill_halves_go_and_errors_stay(broker: EmbeddedBroker, tmp_path: Path) -> None:

@@ -3,24 +3,26 @@
 A feed reads the manifest and the changelogs of the current generation, of tables without
 generations and of generations in preparation; also those of the generation before, until the
 current one is read completely. It continues after broker outages, and starts again with a topic
-that was deleted and created again.
+that was deleted, created again or truncated. What Kafka deleted before it was read is counted.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from evergrid.changelog.internal_topics import manifest_topic
-from evergrid.changelog.manifest import Manifest
-from evergrid.changelog.reader import Record, TopicReader, fold, read_to_end
+from evergrid.changelog.manifest import Manifest, carried_over
+from evergrid.changelog.reader import Loss, Record, TopicReader, fold, read_to_end
 from evergrid.config.settings import Connection
 from evergrid.kafka import clients, topics
 from evergrid.kafka.client_renewal import ClientRenewal
 from evergrid.kafka.cluster_probe import ClusterProbe
 from evergrid.model.errors import ConfigError, LinkError
+from evergrid.model.gap import GapReason
 from evergrid.model.generation import State, TableTopic
 from evergrid.model.source import TopicEnd
 from evergrid.model.table import Table
@@ -33,11 +35,12 @@ _RETRY_SECONDS = 1.0
 
 class Key(msgspec.Struct, frozen=True, cache_hash=True):
     """Identifies a changelog: a topic that was created again has another id, and a topic that is
-    read with another schema is another table."""
+    read with another schema, or from its beginning after it was truncated, is another table."""
 
     topic: str
     topic_id: str
     table: Table
+    restarts: int = 0
 
 
 class Followed(msgspec.Struct, frozen=True):
@@ -71,13 +74,18 @@ class LoadProgress(msgspec.Struct, frozen=True):
 
 
 class FeedUpdate(msgspec.Struct, frozen=True):
-    """The result of one read. `down` says why nothing can be read now; empty if all is well."""
+    """The result of one read. `down` says why nothing can be read now; empty if all is well.
+
+    `lost` counts the records of a changelog that Kafka lost before they were read, or that were
+    read and are gone, by reason.
+    """
 
     arrivals: Sequence[Arrivals]
     followed: Sequence[Followed]
     reached: Mapping[Key, LoadProgress]
     manifest: Manifest
     down: str
+    lost: Mapping[Key, Mapping[GapReason, int]] = {}
 
 
 class Feed:
@@ -96,6 +104,8 @@ class Feed:
         self._followed: dict[str, Followed] = {}  # by topic
         self._next: dict[str, dict[int, int]] = {}
         self._goals: dict[Key, dict[int, int]] = {}
+        self._restarts: Counter[str] = Counter()  # by topic
+        self._lost: dict[tuple[str, str], dict[GapReason, int]] = {}  # by topic and its id
         self._down = ""
         self._received_at = self._probed_at = time.monotonic()
         self._failed_probes = 0  # in a row
@@ -107,8 +117,10 @@ class Feed:
         arrivals: list[Arrivals] = []
         try:
             if self._reader is not None:
-                arrivals, news = self._take(self._reader.read(seconds))
+                records = self._reader.read(seconds)
+                arrivals, news = self._take(records)
                 # The following requests to the broker may fail; the records are returned anyway.
+                self._note_losses(self._reader.take_losses())
                 self._act_on(news)
                 self._check_broker(received=bool(arrivals))
             elif not self._open():
@@ -121,7 +133,9 @@ class Feed:
             time.sleep(min(seconds, _RETRY_SECONDS))
         followed = tuple(self._followed.values())
         reached = {one.key: self._reached(one.key) for one in followed}
-        return FeedUpdate(arrivals, followed, reached, self._manifest, self._down)
+        known = ((one.key, self._lost.get((one.key.topic, one.key.topic_id))) for one in followed)
+        lost = {key: dict(counts) for key, counts in known if counts}
+        return FeedUpdate(arrivals, followed, reached, self._manifest, self._down, lost)
 
     def close(self) -> None:
         if self._reader is not None:
@@ -137,6 +151,7 @@ class Feed:
             return False
         if self._cluster not in ("", reached.cluster_id):
             # Another cluster at the same address: nothing known so far is valid there.
+            self._manifest = Manifest()
             self._followed.clear()
             self._next.clear()
         self._cluster = reached.cluster_id
@@ -150,7 +165,8 @@ class Feed:
             return False
         # Before reading, so that what is written meanwhile is applied twice rather than never.
         self._next[name] = topics.offsets(self._connection, name, TopicEnd.LATEST)
-        self._manifest = fold(Manifest(), read_to_end(self._connection, name))
+        fresh = fold(Manifest(), read_to_end(self._connection, name))
+        self._manifest = carried_over(fresh, self._manifest)
         self._move()
         self._down, self._failed_probes = "", 0
         return True
@@ -170,6 +186,23 @@ class Feed:
         arrivals = [Arrivals(self._followed[topic].key, batch) for topic, batch in by_topic.items()]
         self._take_ends()
         return arrivals, news
+
+    def _note_losses(self, losses: Sequence[Loss]) -> None:
+        """Count what was lost, and read a truncated changelog from its beginning as a new table:
+        rows that were read may not exist any more."""
+        for loss in losses:
+            followed = self._followed.get(loss.topic)
+            if followed is None:
+                self.close()  # the manifest: it is read anew
+                return
+            # What the table would drop by its age may be deleted before a reader begins.
+            if loss.truncated or loss.at or followed.target.table.retention.age_seconds is None:
+                counts = self._lost.setdefault((loss.topic, followed.key.topic_id), {})
+                reason = GapReason.TRUNCATED if loss.truncated else GapReason.RETENTION
+                counts[reason] = counts.get(reason, 0) + loss.records
+            self._restarts[loss.topic] += loss.truncated
+        if any(loss.truncated for loss in losses):
+            self._move()
 
     def _act_on(self, news: list[Record]) -> None:
         one_can_go = self._has_become_complete() and self._followed.keys() - self._wanted().keys()
@@ -203,7 +236,10 @@ class Feed:
         there = topics.describe(self._connection, list(wanted))
         before = self._followed
         coming = {
-            topic: Followed(Key(topic, found.topic_id, wanted[topic][0].table), *wanted[topic])
+            topic: Followed(
+                Key(topic, found.topic_id, wanted[topic][0].table, self._restarts[topic]),
+                *wanted[topic],
+            )
             for topic, found in there.items()
         }
         # Change nothing before all requests were answered: the broker may fail between them.
@@ -226,7 +262,8 @@ class Feed:
         goal = self._goals.get(followed.key)
         if goal is None:
             goal = topics.offsets(self._connection, followed.target.topic, TopicEnd.LATEST)
-        ready = followed.target.ready_offsets
+        # What a truncated changelog had at `ready` will not come any more.
+        ready = {} if followed.key.restarts else followed.target.ready_offsets
         return {p: max(goal.get(p, 0), ready.get(p, 0)) for p in {*goal, *ready}}
 
     def _read_from_here(self) -> None:

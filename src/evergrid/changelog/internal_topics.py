@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from evergrid.config.settings import InternalTopics, Limits
 from evergrid.kafka.topics import NewTopicSpec
@@ -15,6 +16,7 @@ _SMALLEST_LIMIT = 1_048_576
 _SIGNAL_MS = 600_000
 # Only closed segments are compacted, and every heartbeat is a record.
 _MANIFEST_SEGMENT_MS = 600_000
+_MAJORITY_FROM = 3  # copies; with two, the topic could not be written while one is away
 
 
 def manifest_topic(prefix: str) -> str:
@@ -60,7 +62,7 @@ def manifest_spec(topics: InternalTopics) -> NewTopicSpec:
     """One partition keeps the records in order; compaction keeps the topic small."""
     segment = str(_MANIFEST_SEGMENT_MS)
     config = {"cleanup.policy": "compact", "retention.ms": "-1", "segment.ms": segment}
-    return NewTopicSpec(manifest_topic(topics.prefix), 1, topics.replication, config)
+    return _spec(manifest_topic(topics.prefix), 1, topics, config)
 
 
 def signal_specs(topics: InternalTopics) -> list[NewTopicSpec]:
@@ -68,7 +70,7 @@ def signal_specs(topics: InternalTopics) -> list[NewTopicSpec]:
     kept = str(_SIGNAL_MS)
     config = {"cleanup.policy": "delete", "retention.ms": kept, "segment.ms": kept}
     return [
-        NewTopicSpec(name, 1, topics.replication, config)
+        _spec(name, 1, topics, config)
         for name in (ticks_topic(topics.prefix), reports_topic(topics.prefix))
     ]
 
@@ -76,7 +78,7 @@ def signal_specs(topics: InternalTopics) -> list[NewTopicSpec]:
 def control_spec(topic: str, topics: InternalTopics) -> NewTopicSpec:
     """One partition keeps control messages in order; they are kept for ever."""
     config = {"cleanup.policy": "delete", "retention.ms": "-1"}
-    return NewTopicSpec(topic, 1, topics.replication, config)
+    return _spec(topic, 1, topics, config)
 
 
 def changelog_spec(
@@ -91,4 +93,17 @@ def changelog_spec(
     if retention.age_seconds is not None:
         config["cleanup.policy"] = "compact,delete"
         config["retention.ms"] = str(retention.age_seconds * 1000)
-    return NewTopicSpec(name, topics.partitions, topics.replication, config)
+    return _spec(name, topics.partitions, topics, config)
+
+
+def _spec(
+    name: str, partitions: int, topics: InternalTopics, config: Mapping[str, str]
+) -> NewTopicSpec:
+    """A topic that loses no acknowledged record while `min_insync` of its copies are left, and
+    none because it grows: only its own age limits it, not a size that the broker is set to."""
+    safer = {"unclean.leader.election.enable": "false", "retention.bytes": "-1"}
+    if topics.min_insync > 0:
+        safer["min.insync.replicas"] = str(topics.min_insync)
+    elif topics.replication >= _MAJORITY_FROM:
+        safer["min.insync.replicas"] = str(topics.replication // 2 + 1)
+    return NewTopicSpec(name, partitions, topics.replication, config, safer)

@@ -18,7 +18,7 @@ import msgspec
 from evergrid.changelog.internal_topics import reports_topic
 from evergrid.changelog.reader import Record, TopicReader
 from evergrid.config.settings import Connection
-from evergrid.kafka import topics
+from evergrid.kafka import clients, topics
 from evergrid.model.source import TopicEnd
 from evergrid.process.worker_thread import WorkerThread
 
@@ -131,6 +131,7 @@ class ReportReader(WorkerThread):
         self._lock = threading.Lock()
         self._progress: dict[str, JoinProgress] = defaultdict(JoinProgress)
         self._left_out: list[tuple[str, str, LeftOut]] = []
+        self.skipped = 0  # records that are not reports
 
     def batch(self, query: str) -> tuple[str, int]:
         """The run and the batch of a join; `("", -1)` for an unknown join."""
@@ -173,12 +174,24 @@ class ReportReader(WorkerThread):
             for record in records:
                 try:
                     report = _reports.decode(record.value or b"")
-                except msgspec.DecodeError:
-                    continue  # from another version of Evergrid
+                except (msgspec.DecodeError, RecursionError):
+                    self._skip(record)
+                    continue
                 self._progress[report.query].add(report, now)
                 self._left_out += [
                     (report.query, reason, left_out) for reason, left_out in report.gaps.items()
                 ]
+
+    def _skip(self, record: Record) -> None:
+        """It may be from another version of Evergrid; the first one is logged."""
+        if not self.skipped:
+            clients.LOG.warning(
+                "Bad record in %s, offset %s: not a report of a join. It is skipped; further ones "
+                "are counted, not logged.",
+                record.topic,
+                record.offset,
+            )
+        self.skipped += 1
 
 
 _reports = msgspec.json.Decoder(Report)

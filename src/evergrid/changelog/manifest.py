@@ -7,17 +7,30 @@ A compacted topic with one partition. Keys: ``generation:N`` for each generation
 a generation ever had, ``gaps`` for rows that may be missing in joined tables, ``owner`` for the
 pipeline that writes all this. A null value under ``generation:N`` removes that generation.
 
+A record that cannot be read is skipped: the last valid value under its key holds, and `unreadable`
+has the key until a valid record comes under it.
+
 Several generations may name the same changelog: the next generation continues a source's table if
 the source is the same. Its ready offsets may be later there.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import msgspec
 
+from evergrid.changelog.unreadable_records import (
+    FORMAT,
+    NewerFormat,
+    SkipReason,
+    UnreadableRecord,
+    check_format,
+    check_tables,
+)
 from evergrid.model.control_request import Request
+from evergrid.model.errors import DataError
 from evergrid.model.generation import Generation, TableTopic
 from evergrid.model.join import JoinType
 
@@ -134,7 +147,13 @@ class Owner(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """All records combined."""
+    """All records combined.
+
+    unknown_current   the generation that `current` names in the topic, as long as no record of it
+                      can be read; until then the one before stays current
+    unreadable        keys whose newest record cannot be read
+    skipped           how many records were skipped so far, by `SkipReason` value
+    """
 
     generations: Mapping[int, Generation] = {}
     current: int | None = None
@@ -146,6 +165,18 @@ class Manifest(msgspec.Struct, frozen=True):
     highest: int = 0
     gaps: Gaps = Gaps()
     owner: Owner | None = None
+    unknown_current: int | None = None
+    unreadable: Mapping[bytes, UnreadableRecord] = {}
+    skipped: Mapping[str, int] = {}
+
+    @property
+    def last_unreadable(self) -> int:
+        """The highest number of a generation whose record cannot be read, or 0.
+
+        It may need topics and checkpoints of every generation up to its own number.
+        """
+        numbers = (_number(key) for key in self.unreadable)
+        return max((number for number in numbers if number is not None), default=0)
 
     @property
     def current_generation(self) -> Generation | None:
@@ -177,11 +208,13 @@ ManifestRecord = (
     | Owner
 )
 
+HEARTBEAT_KEY = b"pulse"
 _GENERATION = b"generation:"
+_GENERATION_KEY = re.compile(rb"generation:(0|[1-9][0-9]{0,17})")
 _KEYS: Mapping[type[ManifestRecord], bytes] = {
     Current: b"current",
     SystemTableTopics: b"system",
-    HeartbeatRecord: b"pulse",
+    HeartbeatRecord: HEARTBEAT_KEY,
     Choices: b"choices",
     RequestedChanges: b"asked",
     LastNumber: b"numbered",
@@ -191,14 +224,23 @@ _KEYS: Mapping[type[ManifestRecord], bytes] = {
 _DECODERS: Mapping[bytes, msgspec.json.Decoder[ManifestRecord]] = {
     key: msgspec.json.Decoder(kind) for kind, key in _KEYS.items()
 }
-_generations = msgspec.json.Decoder(Generation)
+_generations: msgspec.json.Decoder[ManifestRecord] = msgspec.json.Decoder(Generation)
+_FIELDS: Mapping[bytes, tuple[str, ...]] = {  # of a manifest, by the key of their record
+    b"current": ("current",),
+    b"system": ("system",),
+    HEARTBEAT_KEY: ("heartbeat", "behind"),
+    b"choices": ("choices",),
+    b"asked": ("asked",),
+    b"numbered": ("highest",),
+    b"gaps": ("gaps",),
+    b"owner": ("owner",),
+}
 
 
 def encode(record: ManifestRecord) -> tuple[bytes, bytes]:
     """The key and the value of a record."""
-    if isinstance(record, Generation):
-        return generation_key(record.number), msgspec.json.encode(record)
-    return _KEYS[type(record)], msgspec.json.encode(record)
+    key = generation_key(record.number) if isinstance(record, Generation) else _KEYS[type(record)]
+    return key, msgspec.json.encode({"format": FORMAT, **msgspec.structs.asdict(record)})
 
 
 def generation_key(number: int) -> bytes:
@@ -206,15 +248,70 @@ def generation_key(number: int) -> bytes:
     return _GENERATION + str(number).encode()
 
 
+def _number(key: bytes) -> int | None:
+    """The generation whose key this is; None for other keys."""
+    found = _GENERATION_KEY.fullmatch(key)
+    return int(found[1]) if found else None
+
+
 def apply(manifest: Manifest, key: bytes, value: bytes | None) -> Manifest:
-    """The manifest after one more record; unknown keys, of newer versions, are ignored."""
-    if key.startswith(_GENERATION):
-        if value is None:
-            return without(manifest, int(key.removeprefix(_GENERATION)))
-        return updated(manifest, _generations.decode(value))
-    if key not in _DECODERS or value is None:
-        return manifest
-    return updated(manifest, _DECODERS[key].decode(value))
+    """The manifest after one more record; one that cannot be read changes no value."""
+    if key not in _DECODERS and not key.startswith(_GENERATION):
+        return manifest  # a newer version's
+    unreadable = {it: known for it, known in manifest.unreadable.items() if it != key}
+    skipped = manifest.skipped
+    if value is None:
+        number = _number(key)
+        manifest = manifest if number is None else without(manifest, number)
+    else:
+        try:
+            manifest = updated(manifest, _decoded(key, value))
+        except (
+            DataError,
+            msgspec.MsgspecError,
+            ValueError,
+            RecursionError,
+            OverflowError,
+        ) as error:
+            is_newer = isinstance(error, NewerFormat)
+            reason = SkipReason.NEWER_FORMAT if is_newer else SkipReason.INVALID
+            unreadable[key] = UnreadableRecord(reason, str(error))
+            skipped = {**skipped, reason.value: skipped.get(reason.value, 0) + 1}
+    return msgspec.structs.replace(manifest, unreadable=unreadable, skipped=skipped)
+
+
+def _decoded(key: bytes, value: bytes) -> ManifestRecord:
+    check_format(value)
+    record = _DECODERS.get(key, _generations).decode(value)
+    if isinstance(record, Generation) and generation_key(record.number) != key:
+        raise DataError(f"its number is {record.number}")
+    if isinstance(record, Generation | SystemTableTopics):
+        check_tables(record.tables)
+    msgspec.msgpack.encode(record)  # OverflowError for numbers of more than 64 bits
+    return record
+
+
+def carried_over(fresh: Manifest, before: Manifest) -> Manifest:
+    """A manifest that was read anew, with the last valid values of `before` where the topic has
+    none any more: compaction keeps only the newest record of a key, and that cannot be read."""
+    empty = Manifest()
+    kept = {}
+    for key in fresh.unreadable:
+        for field in _FIELDS.get(key, ()):
+            if getattr(fresh, field) == getattr(empty, field):
+                kept[field] = getattr(before, field)
+    if fresh.current is None and fresh.unknown_current is not None:
+        kept["current"] = before.current
+    counts = {*fresh.skipped, *before.skipped}
+    kept["skipped"] = {
+        reason: max(fresh.skipped.get(reason, 0), before.skipped.get(reason, 0))
+        for reason in counts
+    }
+    manifest = msgspec.structs.replace(fresh, **kept)
+    for number, one in before.generations.items():
+        if number not in fresh.generations and generation_key(number) in fresh.unreadable:
+            manifest = updated(manifest, one)
+    return manifest
 
 
 def updated(manifest: Manifest, record: ManifestRecord) -> Manifest:
@@ -222,9 +319,12 @@ def updated(manifest: Manifest, record: ManifestRecord) -> Manifest:
     replace = msgspec.structs.replace
     match record:
         case Generation(number):
-            return replace(manifest, generations={**manifest.generations, number: record})
+            known = replace(manifest, generations={**manifest.generations, number: record})
+            return updated(known, Current(number)) if number == known.unknown_current else known
         case Current(generation):
-            return replace(manifest, current=generation)
+            if generation not in manifest.generations:
+                return replace(manifest, unknown_current=generation)
+            return replace(manifest, current=generation, unknown_current=None)
         case SystemTableTopics(tables):
             return replace(manifest, system=tables)
         case HeartbeatRecord(at, behind):

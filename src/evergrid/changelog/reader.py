@@ -18,7 +18,7 @@ from evergrid.model.errors import LinkError
 from evergrid.model.source import TopicEnd
 
 _READ: Mapping[str, clients.Value] = {
-    "auto.offset.reset": "earliest",
+    "auto.offset.reset": "error",  # `_reposition` tells what was lost
     "enable.partition.eof": True,
 }
 # A fetch that finds nothing reports the end of a topic: after a transaction's last record, too.
@@ -41,6 +41,20 @@ class Record(msgspec.Struct, frozen=True):
     headers: Mapping[str, bytes] = {}
 
 
+class Loss(msgspec.Struct, frozen=True):
+    """Records that a reader cannot read any more, at most `records` of them.
+
+    `truncated`: the end of the log was lost, after an unclean election or because the topic was
+    made anew, so what was read before may not exist any more. Otherwise Kafka deleted records
+    before they were read, `at` being the offset of the first.
+    """
+
+    topic: str
+    at: int
+    records: int
+    truncated: bool
+
+
 class TopicReader:
     """Reads topics from given offsets, and knows its position in each partition.
 
@@ -57,9 +71,7 @@ class TopicReader:
     ) -> None:
         self._connection = connection
         self._headers = headers
-        # Compaction and retention may delete the beginning while it is read; `_READ` continues at
-        # the earliest offset then. The end of a partition is reported even if its last messages
-        # were compacted away.
+        # The end of a partition is reported even if its last messages were compacted away.
         self._last_error = LastError()
         settings = {**_READ, **(_AT_ONCE if at_once else {})}
         self._consumer: Consumer = clients.consumer(
@@ -70,19 +82,15 @@ class TopicReader:
             for topic, offsets in starts.items()
             for partition, offset in offsets.items()
         }
-        self._consumer.assign(
-            [
-                TopicPartition(topic, partition, offset)
-                for (topic, partition), offset in self._next.items()
-            ]
-        )
+        self._losses: list[Loss] = []
+        self._assign()
 
     def read(self, seconds: float = _POLL_SECONDS) -> list[Record]:
         """New records, at most a batch, waiting at most `seconds` for the first.
 
         LinkError if reading fails, or if authentication or authorization fails.
         """
-        records = []
+        records, lost = [], []
         # librdkafka would wait for a full batch, so wait for one message and then take the rest.
         first = self._consumer.consume(1, timeout=seconds)
         for message in first + (self._consumer.consume(_BATCH, timeout=0) if first else []):
@@ -93,6 +101,8 @@ class TopicReader:
                 records.append(record)
             elif error.code() == KafkaError._PARTITION_EOF:
                 self._at_end(message)
+            elif error.code() in _OUT_OF_RANGE:
+                lost.append((str(message.topic()), int(message.partition() or 0)))
             elif error.code() in ACCESS_DENIED:
                 self._last_error.add_consequence(error)
             elif not error.retriable() and error.code() not in _PASSING:
@@ -100,9 +110,16 @@ class TopicReader:
                 raise clients.link_error(
                     self._connection, f"read topic {topic}" if topic else "read", error
                 )
-        if not records:
+        if lost:
+            self._reposition(lost)
+        elif not records:
             self._listen()
         return records
+
+    def take_losses(self) -> list[Loss]:
+        """What could not be read any more, since the last call."""
+        taken, self._losses = self._losses, []
+        return taken
 
     def reached(self, topic: str, ends: Mapping[int, int]) -> bool:
         """Whether everything before `ends` has been read."""
@@ -147,12 +164,34 @@ class TopicReader:
             return False
         return True
 
+    def _reposition(self, lost: Iterable[tuple[str, int]]) -> None:
+        """Continue at the first offset that there is. Retention, compaction or an administrator may
+        delete the beginning while it is read."""
+        for topic, partition in lost:
+            place = TopicPartition(topic, partition)
+            try:
+                first, end = self._consumer.get_watermark_offsets(place, timeout=_ANSWER_SECONDS)
+            except KafkaException as error:
+                raise clients.link_error(
+                    self._connection, f"ask for offsets of topic {topic}", error.args[0]
+                ) from None
+            at = self._next[topic, partition]
+            is_truncated = at >= first
+            records = max(1, at - end) if is_truncated else first - at
+            self._losses.append(Loss(topic, at, records, is_truncated))
+            self._next[topic, partition] = first
+        self._assign()
+
+    def _assign(self) -> None:
+        self._consumer.assign([TopicPartition(*place, at) for place, at in self._next.items()])
+
     def _at_end(self, message: Message) -> None:
         topic, partition, offset = message.topic(), message.partition(), message.offset()
         if topic is not None and partition is not None and offset is not None:
             self._next[topic, partition] = max(self._next[topic, partition], offset)
 
 
+_OUT_OF_RANGE = (KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION)
 _PASSING = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._RESOLVE)
 
 

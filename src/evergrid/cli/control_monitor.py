@@ -89,5 +89,7 @@ def _keep(rows: dict[str, Row], record: Record, table: Table) -> None:
         return
     if change.row is None:
         rows.pop(change.row_id, None)
-    elif change.row.keys() >= {column.name for column in table.columns}:
+    elif change.row.keys() >= {column.name for column in table.columns} and all(
+        isinstance(change.row[name], int) for name in table.order
+    ):
         rows[change.row_id] = change.row

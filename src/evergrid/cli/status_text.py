@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Manifest
+from evergrid.changelog.unreadable_records import unreadable_text
 from evergrid.cli.terminal import local_time, table_lines
 from evergrid.model.control_request import Verdict
 from evergrid.model.errors import EvergridError
@@ -24,12 +25,12 @@ _FAILURES = {
 
 
 def pipeline_text(manifest: Manifest, alive: bool) -> str:
-    """Whether a pipeline runs."""
-    if alive:
-        return "The pipeline runs."
-    if not manifest.heartbeat:
-        return "No pipeline has run yet."
-    return f"No pipeline runs since {local_time(manifest.heartbeat)}."
+    """Whether a pipeline runs, and what it wrote that cannot be read here."""
+    text = "The pipeline runs."
+    if not alive:
+        since = f"runs since {local_time(manifest.heartbeat)}"
+        text = f"No pipeline {since if manifest.heartbeat else 'has run yet'}."
+    return f"{text} {unreadable_text(manifest.unreadable, 'program')}".rstrip()
 
 
 def pending_text(row: Row | None, manifest: Manifest) -> str:

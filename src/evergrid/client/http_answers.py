@@ -17,8 +17,8 @@ from evergrid.store.column import arrow_type
 class TableGap(msgspec.Struct, frozen=True):
     """Rows that may be missing in a table, and why.
 
-    reason     `history`, `pairs`, `memory` or `state` of a join; `table_memory` or `unreadable`
-               of the gateway; a newer gateway may have others
+    reason     `history`, `pairs`, `memory` or `state` of a join; `table_memory`, `unreadable`,
+               `retention` or `truncated` of the gateway; a newer gateway may have others
     messages   how many messages the join left out so far, or rows or changes the gateway lacks
     keys       affected join keys, the newest
     since      when the first was left out, in microseconds since the epoch

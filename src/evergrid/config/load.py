@@ -111,6 +111,13 @@ def _defaults() -> MapNode:
 
 def _read(root: Section, file: Path | None, secrets: SecretReader) -> Settings:
     internal = root.field(Settings, "internal_topics")
+    if 0 < internal.replication < internal.min_insync:
+        root.section("internal_topics").report(
+            f"found {internal.min_insync}, but there are only {internal.replication} copies: "
+            "nothing could be written",
+            "Lower min_insync, or raise internal_topics.replication.",
+            "min_insync",
+        )
     sources = read_sources(root.section("sources"), internal.prefix)
     joins = read_joins(root.section("joins"), sources)
     system_tables = root.field(Settings, "system_tables")

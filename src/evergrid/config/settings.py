@@ -83,6 +83,12 @@ class InternalTopics(DeclaredKeys, frozen=True):
         "copies of each partition; -1: as many as the broker is set to",
         "-1",
     )
+    min_insync: int = setting(
+        whole(1, 100, also=-1),
+        "copies that must have a record before it counts as written; -1: more than half of "
+        "`replication` if that is 3 or more, else what the broker is set to",
+        "-1",
+    )
 
 
 class Limits(DeclaredKeys, frozen=True):

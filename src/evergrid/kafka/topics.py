@@ -78,12 +78,16 @@ class Edges(msgspec.Struct, frozen=True):
 
 
 class NewTopicSpec(msgspec.Struct, frozen=True):
-    """A topic to make; replication -1 is the broker's default."""
+    """A topic to make; replication -1 is the broker's default.
+
+    `optional` are settings that make it safer; a cluster that refuses them makes it without.
+    """
 
     name: str
     partitions: int
     replication: int = -1
     config: Mapping[str, str] = {}
+    optional: Mapping[str, str] = {}
 
 
 def describe(connection: Connection, names: Iterable[str]) -> dict[str, TopicInfo]:
@@ -196,6 +200,16 @@ class TopicWatch:
         return answer
 
 
+def _is_refused(answer: Future[None]) -> bool:
+    """Whether a cluster does not allow a topic's settings."""
+    try:
+        error = answer.exception(timeout=_REQUEST_SECONDS + 5.0)
+    except TimeoutError:
+        return False
+    refusals = (KafkaError.POLICY_VIOLATION, KafkaError.INVALID_CONFIG)
+    return isinstance(error, KafkaException) and error.args[0].code() in refusals
+
+
 class _Moving(LinkError):
     """A partition has no leader that answers, for a moment."""
 
@@ -237,13 +251,33 @@ class _TopicAdmin:
             time.sleep(_POLL_SECONDS)
 
     def create(self, topics: Iterable[NewTopicSpec], validate_only: bool = False) -> None:
-        new = [
-            NewTopic(spec.name, spec.partitions, spec.replication, config=dict(spec.config))
-            for spec in topics
-        ]
-        answers = self.client.create_topics(new, validate_only=validate_only, **_LIMITS)
+        specs = list(topics)
+        answers = self._create(specs, validate_only)
+        refused = [one for one in specs if one.optional and _is_refused(answers[one.name])]
+        if refused:
+            clients.LOG.warning(
+                "%s refuses settings of Evergrid's own topics (%s): created without them",
+                where(self._connection),
+                ", ".join(f"{name}={value}" for name, value in refused[0].optional.items()),
+            )
+            plain = [msgspec.structs.replace(one, optional={}) for one in refused]
+            answers |= self._create(plain, validate_only)
         for name, answer in answers.items():
             self.result(answer, f"create topic {name}", accept=KafkaError.TOPIC_ALREADY_EXISTS)
+
+    def _create(
+        self, specs: Sequence[NewTopicSpec], validate_only: bool
+    ) -> dict[str, Future[None]]:
+        new = [
+            NewTopic(
+                spec.name,
+                spec.partitions,
+                spec.replication,
+                config={**spec.config, **spec.optional},
+            )
+            for spec in specs
+        ]
+        return self.client.create_topics(new, validate_only=validate_only, **_LIMITS)
 
     def describe(self, names: Iterable[str]) -> dict[str, TopicInfo]:
         if not (asked := sorted(set(names))):

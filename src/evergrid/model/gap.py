@@ -14,6 +14,8 @@ class GapReason(enum.Enum):
     STATE = "state"
     TABLE_MEMORY = "table_memory"
     UNREADABLE = "unreadable"
+    RETENTION = "retention"
+    TRUNCATED = "truncated"
 
     @property
     def is_of_gateway(self) -> bool:
@@ -30,7 +32,12 @@ class GapReason(enum.Enum):
         return _SENTENCES[self].format(join=join)
 
 
-_OF_GATEWAY = (GapReason.TABLE_MEMORY, GapReason.UNREADABLE)
+_OF_GATEWAY = (
+    GapReason.TABLE_MEMORY,
+    GapReason.UNREADABLE,
+    GapReason.RETENTION,
+    GapReason.TRUNCATED,
+)
 
 _LABELS = {
     GapReason.HISTORY: "history limit",
@@ -39,6 +46,8 @@ _LABELS = {
     GapReason.STATE: "lost state",
     GapReason.TABLE_MEMORY: "memory limit of the table",
     GapReason.UNREADABLE: "unreadable changelog records",
+    GapReason.RETENTION: "changelog records deleted before they were read",
+    GapReason.TRUNCATED: "changelog records lost by Kafka",
 }
 
 _SENTENCES = {
@@ -49,4 +58,8 @@ _SENTENCES = {
     GapReason.TABLE_MEMORY: "The table needs more memory than gateway.table_bytes allows: its "
     "oldest rows were dropped.",
     GapReason.UNREADABLE: "Records of the changelog are not rows of this table: they were skipped.",
+    GapReason.RETENTION: "Kafka deleted records of the changelog before this gateway read them: it "
+    "was too far behind, or somebody truncated the topic.",
+    GapReason.TRUNCATED: "The changelog ends before what was read: its newest records are lost, as "
+    "after an unclean leader election. The table was loaded again.",
 }

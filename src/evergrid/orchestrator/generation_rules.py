@@ -94,6 +94,12 @@ def _needed(manifest: Manifest, without: int | None) -> list[Generation]:
     ]
 
 
+def may_be_needed(manifest: Manifest, number: int | None) -> bool:
+    """Whether a generation whose record cannot be read may need what generation `number` made: its
+    own topics and checkpoints, and those of earlier ones that it shares."""
+    return number is not None and number <= manifest.last_unreadable
+
+
 def kept_for(manifest: Manifest, settings: Settings) -> list[Generation]:
     """Replaced generations with the wanted settings, the newest first."""
     kept = [
@@ -167,7 +173,9 @@ def orphans(names: Iterable[str], prefix: str, manifest: Manifest, busy: int | N
     found = []
     for name in names:
         number = generation_of(prefix, name)
-        if number is not None and name not in known and busy != number <= manifest.highest:
+        if number is None or name in known or may_be_needed(manifest, number):
+            continue
+        if busy != number <= manifest.highest:
             found.append(name)
     return sorted(found)
 

@@ -9,6 +9,7 @@ import msgspec
 
 from evergrid.changelog.internal_topics import (
     changelog_spec,
+    generation_of,
     manifest_spec,
     signal_specs,
     system_topic,
@@ -22,7 +23,12 @@ from evergrid.model.generation import ENGINE, Generation, SourceTopic, State, Ta
 from evergrid.model.join import Join, JoinType
 from evergrid.model.source import Source, TopicEnd
 from evergrid.model.table import Table
-from evergrid.orchestrator.generation_rules import needed_queries, needed_topics, shared_with
+from evergrid.orchestrator.generation_rules import (
+    may_be_needed,
+    needed_queries,
+    needed_topics,
+    shared_with,
+)
 from evergrid.pipeline.checkpoint import belongs, claim, remove
 from evergrid.pipeline.plan import checkpoint_folder, queries_of
 
@@ -178,11 +184,15 @@ def clear(settings: Settings, generation: Generation, manifest: Manifest) -> Non
     nobody goes back to one without its topics, should the broker go away in between."""
     needed = needed_queries(manifest, without=generation.number)
     for query in queries_of(generation):
-        if query not in needed:
+        if query not in needed and not may_be_needed(manifest, query.generation):
             remove(settings, query)
     own = {table.topic for table in generation.tables.values()}
     spare = own - needed_topics(manifest, without=generation.number)
-    topics.delete(settings.kafka.internal, spare)
+    prefix = settings.internal_topics.prefix
+    topics.delete(
+        settings.kafka.internal,
+        [topic for topic in spare if not may_be_needed(manifest, generation_of(prefix, topic))],
+    )
 
 
 def rows_made(own: TopicWatch, generation: Generation) -> int:

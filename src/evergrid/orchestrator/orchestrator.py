@@ -46,7 +46,7 @@ from evergrid.orchestrator.preparation import (
     is_passing,
 )
 from evergrid.orchestrator.query_pool import QueryPool
-from evergrid.orchestrator.registry import GapRecorder, Registry
+from evergrid.orchestrator.registry import GapRecorder, Registry, without_unreadable
 from evergrid.orchestrator.retirement import Retirement
 from evergrid.orchestrator.source_topics import TopicsMissing, await_topics
 from evergrid.orchestrator.supervisor import Supervisor
@@ -85,7 +85,7 @@ class Orchestrator:
         tables = settings.system_tables
         self._registry = Registry(
             settings,
-            load_manifest(connection, prefix),
+            without_unreadable(load_manifest(connection, prefix), say),
             writer,
             TableWriter(records, system[tables.orchestrator_status]),
         )

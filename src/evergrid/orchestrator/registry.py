@@ -28,6 +28,7 @@ from evergrid.changelog.manifest import (
     updated,
     without,
 )
+from evergrid.changelog.unreadable_records import unreadable_log_line
 from evergrid.changelog.writer import ManifestWriter, TableWriter
 from evergrid.config.settings import Settings
 from evergrid.model.control_request import topic_words, type_words
@@ -63,7 +64,8 @@ class Registry:
         """The number of a new generation, never used before."""
         with self._lock:
             known = self.manifest
-            number = max(*known.generations, known.current or 0, known.highest) + 1
+            named = (known.current or 0, known.unknown_current or 0)
+            number = max(*known.generations, *named, known.highest, known.last_unreadable) + 1
             self._write(LastNumber(number))
             return number
 
@@ -109,6 +111,23 @@ class Registry:
     def _show(self, generation: Generation) -> None:
         rows = self._rows.get(generation.number)
         self._status.put(status_row(self._settings, generation, rows))
+
+
+def without_unreadable(manifest: Manifest, say: Callable[[str], None]) -> Manifest:
+    """The manifest to start from; reports the records that cannot be read.
+
+    If the record of the current generation is one of them, nothing is current: the generation
+    before it is no longer written, and gateways that can read the record do not show it.
+    """
+    for key, record in manifest.unreadable.items():
+        say(unreadable_log_line(key, record, "pipeline"))
+    if manifest.last_unreadable:
+        say(
+            f"Topics and checkpoints of generations up to {manifest.last_unreadable} are kept as "
+            "long as there are records of generations that cannot be read."
+        )
+    is_unknown = manifest.unknown_current is not None
+    return msgspec.structs.replace(manifest, current=None) if is_unknown else manifest
 
 
 class GapRecorder:

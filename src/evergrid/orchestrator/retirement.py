@@ -13,6 +13,7 @@ from evergrid.orchestrator.generation_rules import (
     failed,
     interrupted,
     made_good,
+    may_be_needed,
     needed_queries,
     orphans,
     overdue,
@@ -74,7 +75,8 @@ class Retirement:
         manifest = self._registry.manifest
         needed = needed_queries(manifest)
         for query in all_checkpoints(self._settings):
-            if query not in needed and query.generation not in in_use:
+            is_needed = query in needed or may_be_needed(manifest, query.generation)
+            if not is_needed and query.generation not in in_use:
                 remove(self._settings, query)
         if self._may_have_orphans:
             connection, own = self._settings.kafka.internal, self._settings.internal_topics

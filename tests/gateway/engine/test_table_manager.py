@@ -11,13 +11,15 @@ import msgspec
 import pytest
 
 from evergrid.changelog.feed import FeedUpdate, Followed, Key, LoadProgress
-from evergrid.changelog.manifest import Gap, Gaps, Manifest, TablesBehind
+from evergrid.changelog.manifest import HEARTBEAT_KEY, Gap, Gaps, Manifest, TablesBehind
+from evergrid.changelog.unreadable_records import SkipReason, UnreadableRecord
 from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.gateway.engine.shared_view import PublicationTime
 from evergrid.gateway.engine.table_engine import PipelineHealth, TableInfo
 from evergrid.gateway.engine.table_manager import TableManager
 from evergrid.model.field_types import TIMESTAMP
+from evergrid.model.gap import GapReason
 from evergrid.model.generation import Generation, State, TableTopic, Times
 from evergrid.model.table import Column, Retention, Role, Table
 from evergrid.protocol.messages import Live
@@ -549,3 +551,62 @@ def test_unreadable_records_are_told_and_counted(keeping: Keeping) -> None:
     info = keeping.info()
     assert [(gap.reason, gap.messages) for gap in info.gaps] == [("unreadable", 3)]
     assert info.message == "Rows are missing: unreadable changelog records (3)."
+
+
+def test_what_kafka_lost_of_a_changelog_is_told_and_listed(keeping: Keeping) -> None:
+    (first,) = keeping.tables
+    known = manifest(1, first, switched=keeping.switched)
+    lost = {first.key: {GapReason.RETENTION: 7, GapReason.TRUNCATED: 2}}
+    keeping.manager.update(FeedUpdate((), (first,), dict(keeping.reached), known, "", lost))
+    keeping.watching.settle()
+    assert keeping.viewer.told is not None
+    assert keeping.viewer.told.message == (
+        "Rows are missing: changelog records deleted before they were read (7); "
+        "changelog records lost by Kafka (2)."
+    )
+    gaps = {gap.reason: gap.messages for gap in keeping.info().gaps}
+    assert gaps == {"retention": 7, "truncated": 2}
+    assert len(keeping.manager.log_lines) == 2
+
+
+def test_a_switch_that_cannot_be_read_leaves_what_is_shown_and_makes_it_stale(
+    keeping: Keeping,
+) -> None:
+    (first,) = keeping.tables
+    newer = UnreadableRecord(SkipReason.NEWER_FORMAT, "it has format 2")
+    known = msgspec.structs.replace(
+        manifest(1, first),
+        heartbeat=time.time_ns() // 1000,
+        unknown_current=2,
+        unreadable={b"generation:2": newer},
+        skipped={"newer_format": 3},
+    )
+    keeping.manager.update(FeedUpdate((), (first,), dict(keeping.reached), known, ""))
+    keeping.watching.settle()
+    assert keeping.shown() == ["0:1", "0:2"]
+    assert keeping.state() is Live.STALE
+    info = keeping.manager.pipeline()
+    assert info.health is PipelineHealth.BEHIND
+    assert info.message == (
+        "Generation 2 is current, and its record in the manifest cannot be read. Records of the "
+        "manifest (generation:2) were written by a newer Evergrid; upgrade the gateway."
+    )
+    assert keeping.manager.manifest_skipped == {"newer_format": 3}
+
+
+def test_a_heartbeat_that_cannot_be_read_is_no_pipeline_that_is_gone(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = UnreadableRecord(SkipReason.NEWER_FORMAT, "it has format 2")
+    known = manifest(1, *keeping.tables)
+    known = msgspec.structs.replace(known, heartbeat=NOW, unreadable={HEARTBEAT_KEY: newer})
+    keeping.manager.update(FeedUpdate((), keeping.tables, dict(keeping.reached), known, ""))
+    later = time.monotonic() + 3600
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    keeping.manager.report_states()
+    keeping.watching.settle()
+    info = keeping.manager.pipeline()
+    assert info.health is PipelineHealth.UNKNOWN
+    assert info.message.startswith("The pipeline's heartbeat cannot be read. ")
+    assert keeping.viewer.told is not None
+    assert "upgrade the gateway" in keeping.viewer.told.message

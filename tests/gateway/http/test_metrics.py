@@ -44,7 +44,7 @@ def situation() -> MetricsSnapshot:
     delays = LoopDelays()
     for delay in (0.0, 0.02, 5.0):
         delays.add(delay)
-    load = EngineLoad(HubCounts(1, 2, 3, 7), 0.5, 9, True, "")
+    load = EngineLoad(HubCounts(1, 2, 3, 7), 0.5, 9, True, "", {"invalid": 4})
     return MetricsSnapshot("0.1", 'a"b\\c\n', [table], load, counts, delays, 4, 1, 0)
 
 
@@ -69,6 +69,7 @@ def test_what_one_looks_for_is_there() -> None:
         'evergrid_join_gaps_messages{table="people",reason="history"} 12',
         'evergrid_join_gaps_messages{table="people",reason="state"} 1',
         'evergrid_table_gaps_total{table="people",reason="table_memory"} 9',
+        'evergrid_manifest_skipped_total{reason="invalid"} 4',
         'evergrid_table_state{table="people",state="stale"} 0',
         "evergrid_view_cpu_seconds_total 0.5",
         "evergrid_subscribers 3",

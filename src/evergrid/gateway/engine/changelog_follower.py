@@ -14,6 +14,7 @@ from evergrid.changelog.arrow_reader import RowReader
 from evergrid.changelog.feed import Arrivals, Feed, FeedUpdate, Key
 from evergrid.changelog.manifest import Manifest
 from evergrid.changelog.reader import Record
+from evergrid.changelog.unreadable_records import SkipReason, unreadable_log_line
 
 _READ_SECONDS = 0.1
 _FEW_RECORDS = 500
@@ -47,6 +48,7 @@ class ChangelogFollower:
         self._last = NO_UPDATE
         self._logged_down = ""
         self._logged_bad: set[Key] = set()
+        self._logged_unreadable: set[tuple[bytes, SkipReason]] = set()  # of the manifest
 
     def run(self, stopping: threading.Event) -> None:
         try:
@@ -77,6 +79,15 @@ class ChangelogFollower:
         if news.down != self._logged_down:
             self._logged_down = news.down
             self._log(f"{news.down} Going on when it is back." if news.down else "Kafka is back.")
+        self._log_unreadable(news.manifest)
+
+    def _log_unreadable(self, manifest: Manifest) -> None:
+        """Log each record of the manifest that cannot be read; not again what comes after it under
+        the same key, until one can be read."""
+        found = {(key, record.reason): record for key, record in manifest.unreadable.items()}
+        for key, reason in found.keys() - self._logged_unreadable:
+            self._log(unreadable_log_line(key, found[key, reason], "gateway"))
+        self._logged_unreadable = set(found)
 
     def _pass_on(self, arrivals: Arrivals) -> None:
         reader = self._readers.get(arrivals.key)

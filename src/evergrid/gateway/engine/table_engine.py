@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Annotated, Protocol
 
 import msgspec
 import pyarrow as pa
 
-from evergrid.changelog.manifest import Gap, Manifest
+from evergrid.changelog.manifest import HEARTBEAT_KEY, Gap, Manifest
+from evergrid.changelog.unreadable_records import unreadable_text
 from evergrid.gateway.engine.deliveries import Deliver, Owner, SubscriberId
 from evergrid.gateway.engine.hub_types import HubCounts
 from evergrid.model.table import NAME, Column
@@ -54,10 +55,11 @@ class EngineLoad(msgspec.Struct, frozen=True):
     rows_applied: int
     ready: bool
     message: str
+    manifest_skipped: Mapping[str, int] = {}  # records that cannot be read, by reason
 
 
 class PipelineHealth(enum.Enum):
-    """`unknown`: Kafka cannot be read, or no pipeline has written a heartbeat yet."""
+    """`unknown`: Kafka or the heartbeat cannot be read, or no pipeline has written one yet."""
 
     LIVE = "live"
     BEHIND = "behind"
@@ -75,15 +77,31 @@ class PipelineInfo(msgspec.Struct, frozen=True):
 
 def pipeline_info(manifest: Manifest, down: str, silent: str) -> PipelineInfo:
     """`down` says why Kafka cannot be read, `silent` that the heartbeat has stopped; or empty."""
+    health, message = _health(manifest, down, silent)
+    sentences = (message, unreadable_text(manifest.unreadable))
+    return PipelineInfo(health, " ".join(filter(None, sentences)), manifest)
+
+
+def _health(manifest: Manifest, down: str, silent: str) -> tuple[PipelineHealth, str]:
     if down:
-        return PipelineInfo(PipelineHealth.UNKNOWN, until_back(down), manifest)
+        return PipelineHealth.UNKNOWN, until_back(down)
     if not manifest.heartbeat:
-        return PipelineInfo(PipelineHealth.UNKNOWN, "No pipeline has been seen yet.", manifest)
+        return PipelineHealth.UNKNOWN, "No pipeline has been seen yet."
+    if silent and HEARTBEAT_KEY in manifest.unreadable:
+        return PipelineHealth.UNKNOWN, silent
     if silent:
-        return PipelineInfo(PipelineHealth.GONE, silent, manifest)
-    if manifest.behind.why:
-        return PipelineInfo(PipelineHealth.BEHIND, manifest.behind.why, manifest)
-    return PipelineInfo(PipelineHealth.LIVE, PIPELINE_RUNS, manifest)
+        return PipelineHealth.GONE, silent
+    if why := manifest.behind.why or not_switched(manifest):
+        return PipelineHealth.BEHIND, why
+    return PipelineHealth.LIVE, PIPELINE_RUNS
+
+
+def not_switched(manifest: Manifest) -> str:
+    """That the current generation cannot be shown because its record cannot be read; or empty."""
+    number = manifest.unknown_current
+    if number is None:
+        return ""
+    return f"Generation {number} is current, and its record in the manifest cannot be read."
 
 
 def until_back(reason: str) -> str:

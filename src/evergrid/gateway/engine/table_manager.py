@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from evergrid.changelog.feed import FeedUpdate, Followed, Key
-from evergrid.changelog.manifest import OLD_SECONDS, Gap
+from evergrid.changelog.manifest import HEARTBEAT_KEY, OLD_SECONDS, Gap
+from evergrid.changelog.unreadable_records import unreadable_text
 from evergrid.gateway.engine.changelog_follower import NO_UPDATE, Segment
 from evergrid.gateway.engine.gap_text import gap_log_line, gap_warning
 from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.table_engine import (
     PipelineInfo,
     TableInfo,
+    not_switched,
     pipeline_info,
     until_back,
 )
@@ -74,11 +76,12 @@ class _LoadedTable(msgspec.Struct):
     unreadable: int = 0
     lacks_since: dict[GapReason, int] = {}
 
-    def gaps(self) -> tuple[Gap, ...]:
-        """What this gateway's table lacks."""
+    def gaps(self, lost: Mapping[GapReason, int]) -> tuple[Gap, ...]:
+        """What this gateway's table lacks; `lost` by Kafka."""
         counts = {
             GapReason.TABLE_MEMORY: self.store.over_memory,
             GapReason.UNREADABLE: self.unreadable,
+            **lost,
         }
         now = time.time_ns() // 1000
         self.lacks_since = {
@@ -136,7 +139,8 @@ class TableManager:
         if self._feed.down:
             return until_back(self._feed.down)
         if self._feed.manifest.current_generation is None:
-            return "There are no tables yet: waiting for a pipeline."
+            waiting = "There are no tables yet: waiting for a pipeline."
+            return unreadable_text(self._feed.manifest.unreadable) or waiting
         states = [self._state(name) for name in self._feed.manifest.tables()]
         return _loading(sum(one.done for one in states), sum(one.total for one in states))
 
@@ -199,7 +203,12 @@ class TableManager:
     def pipeline(self) -> PipelineInfo:
         """The health of the pipeline that writes the tables."""
         feed = self._feed
-        return pipeline_info(feed.manifest, feed.down, self._stale_reason())
+        return pipeline_info(feed.manifest, feed.down, self._silent_reason())
+
+    @property
+    def manifest_skipped(self) -> Mapping[str, int]:
+        """Records of the manifest that cannot be read, by reason."""
+        return self._feed.manifest.skipped
 
     def _expire(self, loaded: _LoadedTable) -> None:
         self._hub.tick += 1
@@ -277,7 +286,8 @@ class TableManager:
         if shown is None:
             return ()
         of_join = self._feed.manifest.gaps.topics.get(shown.key.topic, ())
-        return of_join + self._loaded[shown.key].gaps()
+        lost = self._feed.lost.get(shown.key, {})
+        return of_join + self._loaded[shown.key].gaps(lost)
 
     def _log_gaps(self) -> None:
         """Log each reason once per changelog, not once per message."""
@@ -317,15 +327,22 @@ class TableManager:
     def _stale_reason(self) -> str:
         """Why all tables may be stale, in a sentence; empty when they are fresh."""
         feed = self._feed
-        if feed.down:
-            return feed.down
-        heartbeat = feed.manifest.heartbeat
-        if not heartbeat:
-            return ""  # whatever wrote this manifest has no heartbeat
+        reason = self._silent_reason() or not_switched(feed.manifest)
+        unreadable = unreadable_text(feed.manifest.unreadable) if reason else ""
+        return feed.down or " ".join(filter(None, (reason, unreadable)))
+
+    def _silent_reason(self) -> str:
+        """Why the pipeline seems not to run; empty if its heartbeat comes."""
+        manifest = self._feed.manifest
+        heartbeat = manifest.heartbeat
         silent = time.monotonic() - self._heartbeat_at
         age = time.time() - heartbeat / 1e6
         is_old = age > _HEARTBEAT_AGE_SECONDS and silent > _HEARTBEAT_GRACE_SECONDS
-        return "The pipeline does not run." if silent > _HEARTBEAT_SECONDS or is_old else ""
+        if not heartbeat or not (silent > _HEARTBEAT_SECONDS or is_old):
+            return ""  # without one, whatever wrote this manifest has no heartbeat
+        if HEARTBEAT_KEY in manifest.unreadable:
+            return "The pipeline's heartbeat cannot be read."
+        return "The pipeline does not run."
 
     def _info(self, name: str) -> TableInfo:
         state = self._state(name)

@@ -145,6 +145,7 @@ class ThreadedEngine:
             rows_applied=self._manager.rows_applied,
             ready=self._manager.ready,
             message=self._manager.message,
+            manifest_skipped=self._manager.manifest_skipped,
         )
 
     async def failed(self) -> NoReturn:

@@ -110,6 +110,9 @@ def _lines(now: MetricsSnapshot) -> Iterator[str]:
     yield from _metric("table_state", "1 for the current state of the table, else 0.", states)
     for name, (sentence, number) in _numbers(now).items():
         yield from _metric(name, sentence, [("", number)])
+    skipped = [(_labels(reason=of), count) for of, count in now.load.manifest_skipped.items()]
+    sentence = "Records of the manifest that could not be read, by reason."
+    yield from _metric("manifest_skipped_total", sentence, skipped)
     for name, (sentence, label, counts) in _counted(now.counters).items():
         samples = [(_labels(**{label: of}), count) for of, count in counts.items()]
         yield from _metric(name, sentence, samples)
