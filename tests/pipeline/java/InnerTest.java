@@ -45,9 +45,10 @@ public final class InnerTest {
   private final int backlog;
   private final long age;
   private final JoinRule rule;
-  private final History history = new History();
+  private History history = new History();
   private final List<Message> all = new ArrayList<>();
   private final Set<String> written = new LinkedHashSet<>();
+  private long start;
   private int cuts;
 
   private InnerTest(long seed, boolean isLimitedInBatch) {
@@ -70,6 +71,7 @@ public final class InnerTest {
     for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
       new InnerTest(seed + i, true).inOneBatch("seed " + (seed + i));
       new InnerTest(seed + i, false).inSteps("seed " + (seed + i));
+      new InnerTest(seed + i, true).ofTwoKeys("seed " + (seed + i));
     }
     System.out.println("OK");
   }
@@ -104,6 +106,21 @@ public final class InnerTest {
       check(isLive || written.containsAll(ids(limited())), seed + ": a row is missing");
       check(written.size() == pairs.size() || cuts > 0, seed + ": a cut is not told");
     }
+  }
+
+  /** What the rows of one key push out of the table is not written for another. */
+  private void ofTwoKeys(String seed) {
+    batch(1 + random.nextInt(20));
+    int before = written.size();
+    start = 5_000;
+    batch(random.nextInt(60));
+    boolean isFull = before > 0 && written.size() - before >= rows; // of a later time span
+    history = new History();
+    all.clear();
+    written.clear();
+    start = -1_000_000;
+    batch(random.nextInt(60));
+    check(written.isEmpty() == (isFull || pairs().isEmpty()), seed + ": " + written);
   }
 
   private static void check(boolean isRight, String what) {
@@ -146,7 +163,8 @@ public final class InnerTest {
 
   private Cursor insert() {
     Message message =
-        new Message((byte) random.nextInt(2), random.nextInt(30) + all.size() / 4, all.size());
+        new Message(
+            (byte) random.nextInt(2), start + random.nextInt(30) + all.size() / 4, all.size());
     all.add(message);
     Cursor at = new Cursor();
     history.side(message.side).insert(message.ts, 0, message.offset, new byte[0], at);
