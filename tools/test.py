@@ -40,7 +40,8 @@ GROUPS = {
 # What takes longest begins first, so that nothing is left alone at the end.
 LONGEST = (
     *("broker", "browser", "exact", "unit", "control", "swap_kills", "standby", "demo", "joins"),
-    *("secured", "web", "faults", "admission", "history", "gateway", "viewers", "page", "check"),
+    *("secured", "web", "faults", "admission", "history", "hot_key", "gateway", "viewers"),
+    *("page", "check"),
 )
 SLOWEST = 12
 NO_TESTS = 5  # pytest's exit code when it was given nothing to do

@@ -37,7 +37,13 @@ def test_each_class_is_run_here() -> None:
     assert {file.stem for file in SOURCES.glob("*.java")} == {name for name, _ in TESTS}
 
 
-TESTS = [("TimelineTest", 150), ("RulesTest", 700), ("CacheTest", 0), ("IndexTest", 20)]
+TESTS = [
+    ("TimelineTest", 150),
+    ("RulesTest", 700),
+    ("InnerTest", 2000),
+    ("CacheTest", 0),
+    ("IndexTest", 20),
+]
 
 
 @pytest.mark.parametrize(("name", "cases"), TESTS)

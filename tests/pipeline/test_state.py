@@ -65,6 +65,19 @@ def test_an_inner_join_keeps_no_message_for_longer_than_twice_the_age(
     assert sizes[-1] <= 2 * MESSAGES
 
 
+def test_an_inner_join_of_a_hot_key_writes_only_rows_that_its_table_keeps(
+    spark: SparkSession, settings: Settings, tmp_path: Path
+) -> None:
+    hot = Rounds(spark, settings, tmp_path / "hot", JoinType.INNER, Retention(rows=KEPT_ROWS), 1)
+    hot.next(START_MS, 1000)
+    assert hot.changes() == KEPT_ROWS  # of MESSAGES * MESSAGES
+    all_equal = Rounds(
+        spark, settings, tmp_path / "equal", JoinType.INNER, Retention(rows=KEPT_ROWS), 1
+    )
+    all_equal.next(START_MS, 0)
+    assert all_equal.changes() == KEPT_ROWS
+
+
 class Rounds:
     """A join that reads further messages in each round, in micro-batches on one checkpoint."""
 
@@ -75,12 +88,15 @@ class Rounds:
         checkpoint: Path,
         kind: JoinType,
         retention: Retention,
+        keys: int = KEYS,
     ) -> None:
         self._spark = spark
         self._connection = settings.kafka.internal
         self._checkpoint = checkpoint
+        self._keys = keys
         self._names = {
-            side: f"{side}-{kind.value}" for side in ("users", "accounts", "ticks", "out")
+            side: f"{side}-{kind.value}-{checkpoint.name}"
+            for side in ("users", "accounts", "ticks", "out")
         }
         specs = [NewTopicSpec(name, 1, 1, {"retention.ms": "-1"}) for name in self._names.values()]
         topics.create(self._connection, specs)
@@ -101,7 +117,7 @@ class Rounds:
     def next(self, start_ms: int, step_ms: int) -> int:
         """Send and join messages from this time on; returns how many the state then has."""
         names, self._number = self._names, self._number + 1
-        send(self._connection, names, self._number, start_ms, step_ms)
+        send(self._connection, names, self._number, start_ms, step_ms, self._keys)
         starts = {names["users"]: {0: 0}, names["accounts"]: {0: 0}}
         messages = message_stream(self._spark, self._connection, starts, "state", None)
         ticks = tick_stream(self._spark, self._connection, names["ticks"], "state")
@@ -126,13 +142,18 @@ def now_ms() -> int:
 
 
 def send(
-    connection: Connection, names: dict[str, str], number: int, start_ms: int, step_ms: int
+    connection: Connection,
+    names: dict[str, str],
+    number: int,
+    start_ms: int,
+    step_ms: int,
+    keys: int,
 ) -> None:
     """A round of messages, in order, on keys that come again."""
     sender = Sender(connection)
     for index in range(MESSAGES):
         at = start_ms + step_ms * index
-        key = f"u{index % KEYS}"
+        key = f"u{index % keys}"
         user = {"userId": key, "name": f"name {number}", "age": index}
         account = {"userId": key, "accountType": f"{number}", "balance": index}
         sender.send(names["users"], json.dumps(user).encode(), timestamp_ms=at)

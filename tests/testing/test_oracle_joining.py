@@ -35,8 +35,8 @@ def account(offset: int, ms: int, value: object, partition: int = 0) -> Message:
     return Message("accounts", partition, offset, ms, None, json.dumps(value).encode())
 
 
-def joined(kind: JoinType, *messages: Message) -> Table:
-    join = replace(SPEC.joins["final"], type=kind)
+def joined(kind: JoinType, *messages: Message, pairs: int = 10_000) -> Table:
+    join = replace(SPEC.joins["final"], type=kind, pairs=pairs)
     return oracle.join(messages, join, SPEC.sources, SPEC.limits)
 
 
@@ -115,6 +115,17 @@ def test_inner_gives_every_pair_of_a_key_and_none_across_keys() -> None:
         "0:0:0:1": ("Ann", "gold"),
         "0:1:0:0": ("Anne", "cash"),
         "0:1:0:1": ("Anne", "gold"),
+    }
+
+
+def test_inner_pairs_a_message_with_its_newest_partners_before_it() -> None:
+    users = [user(n, ms, {"id": "a", "name": f"{ms}"}) for n, ms in enumerate((1, 2, 3, 9))]
+    accounts = [account(n, ms, CASH) for n, ms in enumerate((3, 4, 9))]
+    table = joined(JoinType.INNER, *users, *accounts, pairs=2)
+    pairs = {(row["name"], row["_accounts_ts"]) for row in table.values()}
+    assert pairs == {
+        *(("2", 3000), ("3", 3000), ("2", 4000), ("3", 4000), ("3", 9000), ("9", 9000)),
+        *(("9", 3000), ("9", 4000)),
     }
 
 

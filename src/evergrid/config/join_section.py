@@ -20,7 +20,7 @@ from evergrid.config.value_types import (
 )
 from evergrid.config.yaml_tree import ListNode, MapNode, ScalarNode
 from evergrid.model.field_types import TimeUnit
-from evergrid.model.join import MOST_PAIRS, History, Join, JoinColumn, JoinType, Side
+from evergrid.model.join import BACKLOG_PAIRS, MOST_PAIRS, History, Join, JoinColumn, JoinType, Side
 from evergrid.model.source import Source
 
 _HISTORY = whole(1, 1_000_000_000)
@@ -58,6 +58,12 @@ class JoinKeys(DeclaredKeys, frozen=True):
         "rows of an inner join that one message may make, the newest first",
         str(MOST_PAIRS),
     )
+    backlog_pairs: int = setting(
+        whole(1, 1_000_000_000_000),
+        "rows of an inner join that history or a backlog may make: a control message that would "
+        "make more fails; otherwise each key makes at most so many, the newest",
+        str(BACKLOG_PAIRS),
+    )
     columns: Mapping[str, str] = subsection(
         NamedSections(
             Key(Value(str, "source.field", "", ""), "the field that a column shows"),
@@ -89,6 +95,7 @@ def _read_join(section: Section, sources: Mapping[str, Source | None]) -> Join:
         history=_read_history(section.section("history"), kind if type_is_known else None),
         columns=(),
         pairs=section.field(JoinKeys, "pairs"),
+        backlog_pairs=section.field(JoinKeys, "backlog_pairs"),
     )
     left, right = sources.get(join.left), sources.get(join.right)
     if join.left and join.left == join.right:

@@ -52,7 +52,7 @@ _LABELS = {
 
 _SENTENCES = {
     GapReason.HISTORY: "A key has more messages than joins.{join}.history keeps.",
-    GapReason.PAIRS: "A message has more pairs than joins.{join}.pairs allows.",
+    GapReason.PAIRS: "A key makes more pairs than joins.{join}.pairs and backlog_pairs allow.",
     GapReason.MEMORY: "A key is over its memory limit.",
     GapReason.STATE: "The state of the join was lost.",
     GapReason.TABLE_MEMORY: "The table needs more memory than gateway.table_bytes allows: its "

@@ -38,6 +38,7 @@ class History(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 MOST_PAIRS = 10_000
+BACKLOG_PAIRS = 100_000_000
 
 
 class Join(msgspec.Struct, frozen=True):
@@ -53,6 +54,7 @@ class Join(msgspec.Struct, frozen=True):
     history: History
     columns: tuple[JoinColumn, ...]
     pairs: int = MOST_PAIRS  # rows of an inner join that one message may make
+    backlog_pairs: int = BACKLOG_PAIRS  # ... and that messages read in micro-batches may make
 
     @property
     def driving(self) -> Side:

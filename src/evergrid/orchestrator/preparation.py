@@ -2,7 +2,8 @@
 
 The order of the steps, so that the next start can repair what a kill at any moment left:
 
-1. The generation's topics exist and the manifest has it as preparing.
+1. The generation's topics exist and the manifest has it as preparing. One that a control message
+   asks for is refused when its inner joins would make too many rows.
 2. Its tables hold all history: its queries have caught up with it in micro-batches.
 3. Its queries run in real-time mode, and have written what was there when they began to.
 4. The manifest has it as ready, with the ends of its changelogs.
@@ -27,7 +28,7 @@ from evergrid.orchestrator import generations
 from evergrid.orchestrator.kafka_retry import KafkaRetry
 from evergrid.orchestrator.query_pool import QueryPool
 from evergrid.orchestrator.registry import Registry, progress_text
-from evergrid.orchestrator.source_topics import check_readable, find_topics
+from evergrid.orchestrator.source_topics import check_pairs, check_readable, find_topics
 from evergrid.orchestrator.supervisor import Supervisor
 from evergrid.pipeline.plan import Plan
 from evergrid.pipeline.query_positions import Places
@@ -116,7 +117,10 @@ class Preparation:
     def _prepared(self) -> Prepared:
         kept = self.task.kept
         if kept is None:
-            return self._go_live(self._begun())
+            generation = self._begun()
+            if self.task.cause:
+                self._kafka.ask(lambda: check_pairs(self._plan(generation)))
+            return self._go_live(generation)
         find_topics(self.task.settings)
         self._say(f"Going back to generation {kept.number}.")
         generation = generations.begin_again(kept, self.task.cause)

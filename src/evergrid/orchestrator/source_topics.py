@@ -10,6 +10,8 @@ from evergrid.kafka import topics
 from evergrid.kafka.topics import TopicInfo
 from evergrid.model.errors import ConfigError
 from evergrid.model.generation import Generation
+from evergrid.model.join import JoinType
+from evergrid.model.printable import printable
 from evergrid.model.source import Source, TopicEnd
 from evergrid.orchestrator.control_requests import ControlRequests
 from evergrid.orchestrator.generation_rules import missing_topics
@@ -17,6 +19,8 @@ from evergrid.pipeline.plan import Plan
 from evergrid.pipeline.query_failures import told_plainly
 
 _LOOK_SECONDS = 1.0
+_NAMED_KEYS = 3
+_NAMED_CHARACTERS = 50
 
 
 class TopicsMissing(ConfigError):
@@ -68,6 +72,36 @@ def await_topics(
                 said = missing
         time.sleep(_LOOK_SECONDS)
         answer()
+
+
+def check_pairs(plan: Plan) -> None:
+    """ConfigError when the messages that are there would make too many rows of an inner join."""
+    for join in plan.generation.joins.values():
+        if join.type is not JoinType.INNER:
+            continue
+        source, sources = plan.settings.kafka.source, plan.generation.sources
+        names = (sources[join.left].topic, sources[join.right].topic)
+        with told_plainly(f"estimate the rows of join {join.name}"):
+            keys = plan.pairs(
+                join, *(topics.offsets(source, name, TopicEnd.LATEST) for name in names)
+            )
+            rows = keys.agg({"pairs": "sum"}).head()
+            total = (rows and rows[0]) or 0
+            if total <= join.backlog_pairs:
+                continue
+            worst = keys.orderBy(keys["pairs"].desc()).head(_NAMED_KEYS)
+        counts = ", ".join(
+            f"{printable(row.key[:_NAMED_CHARACTERS])} ({row.left:,} × {row.right:,} messages)"
+            for row in worst
+        )
+        raise ConfigError(
+            f"the inner join {join.name} would make up to {total:,.0f} rows of the messages that "
+            f"are there; joins.{join.name}.backlog_pairs allows {join.backlog_pairs:,}. The keys "
+            f"with the most: {counts}",
+            where=f"topics {' and '.join(names)}",
+            remedy=f"Ask for another type of join, keep the rows of {join.table} for a shorter "
+            "age, or raise that limit and restart the pipeline.",
+        )
 
 
 def check_readable(plan: Plan, before: Generation | None) -> None:

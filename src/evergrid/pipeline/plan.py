@@ -121,9 +121,18 @@ class Plan(msgspec.Struct, frozen=True):
 
     def history(self, source: Source, end: Offsets) -> DataFrame:
         """The changes of a source's messages from its start up to `end`, as one batch."""
-        start = self.generation.topics[source.name].start
-        messages = message_history(self.spark, self.settings.kafka.source, source.topic, start, end)
-        return self._raw_changes(source, messages)
+        return self._raw_changes(source, self._past(source.name, end))
+
+    def pairs(self, join: Join, left_end: Offsets, right_end: Offsets) -> DataFrame:
+        """How many rows an inner join makes of its messages up to these ends, for each key."""
+        messages = self._past(join.left, left_end).union(self._past(join.right, right_end))
+        return self._joining("", join, self.settings.spark.shuffle_partitions, False).pairs(
+            messages
+        )
+
+    def _past(self, source: str, end: Offsets) -> DataFrame:
+        topic, start = self.generation.sources[source].topic, self.generation.topics[source].start
+        return message_history(self.spark, self.settings.kafka.source, topic, start, end)
 
     def _raw_changes(self, source: Source, messages: DataFrame) -> DataFrame:
         prefix = self.settings.internal_topics.prefix
@@ -151,17 +160,20 @@ class Plan(msgspec.Struct, frozen=True):
         settings = self.settings
         prefix = settings.internal_topics.prefix
         ticks = tick_stream(self.spark, settings.kafka.internal, ticks_topic(prefix), group)
-        target = self.generation.tables[join.table]
-        joining = Joining(
-            query=str(query),
+        target = self.generation.tables[join.table].topic
+        joining = self._joining(str(query), join, self.reducers_of(query), live)
+        return joining.changes(messages, ticks, target, reports_topic(prefix))
+
+    def _joining(self, query: str, join: Join, reducers: int, live: bool) -> Joining:
+        return Joining(
+            query=query,
             join=join,
             sources=self.generation.sources,
-            retention=target.table.retention,
-            limits=settings.limits,
-            reducers=self.reducers_of(query),
+            retention=self.generation.tables[join.table].table.retention,
+            limits=self.settings.limits,
+            reducers=reducers,
             live=live,
         )
-        return joining.changes(messages, ticks, target.topic, reports_topic(prefix))
 
     def _join(self, query: QueryId) -> Join | None:
         name = query.name.removeprefix(_JOIN)

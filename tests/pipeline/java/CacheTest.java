@@ -10,7 +10,8 @@ public final class CacheTest {
       new JoinSpec(
           "{\"query\":\"g1.join-final\",\"type\":\"ASOF\",\"live\":true,\"reducers\":2,"
               + "\"nulls\":[\"\",\"\"],\"sources\":[\"a\",\"b\"],\"topics\":[\"x\",\"y\"],"
-              + "\"age_micros\":null,\"rows\":null,\"history\":[null,null],\"pairs\":10}");
+              + "\"age_micros\":null,\"rows\":null,\"history\":[null,null],\"pairs\":10,"
+              + "\"backlog_pairs\":null}");
 
   private CacheTest() {}
 

@@ -60,9 +60,10 @@ public final class RulesTest {
                 + "\"sources\":[\"a\",\"b\"],\"topics\":[\"x\",\"y\"],\"age_micros\":"
                 + (age == Long.MAX_VALUE ? "null" : age)
                 + ",\"rows\":null,"
-                + "\"history\":[null,null],\"pairs\":1000000}");
+                + "\"history\":[null,null],\"pairs\":1000000,"
+                + "\"backlog_pairs\":null}");
     writer = new RowWriter(spec);
-    rule = JoinRule.of(spec, writer);
+    rule = JoinRule.of(spec, writer, () -> {});
     flushes = random.nextBoolean();
   }
 

@@ -6,6 +6,7 @@ messages and the ticks.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 import msgspec
@@ -21,6 +22,7 @@ from evergrid.pipeline.engine.raw_changes import java_columns, source_spec
 
 _SIDES = (Side.LEFT, Side.RIGHT)
 _MICROSECONDS = 1_000_000
+_JOINED = 1  # the first byte of a key that is joined
 
 
 class Joining(msgspec.Struct, frozen=True):
@@ -48,6 +50,26 @@ class Joining(msgspec.Struct, frozen=True):
         joined = DataFrame(expressions.join(rows._jdf, self._spec()), spark)
         topic = F.when(F.col("topic") == 0, F.lit(table_topic)).otherwise(F.lit(reports_topic))
         return joined.select(topic.alias("topic"), "key", "value")
+
+    def pairs(self, messages: DataFrame) -> DataFrame:
+        """Messages of both sources → key, left, right, pairs: for each key how many there are of
+        each side, and how many rows an inner join makes of them at the most.
+
+        Messages older than twice the table's age make none.
+        """
+        side, ts = F.substring("message", 1, 1), F.substring("message", 2, 8)
+        kind, key = F.substring("key", 1, 1), F.expr("substring(key, 2)").cast("string")
+        rows = self._rows(messages).where(kind == F.lit(bytearray([_JOINED])))
+        if self.retention.age_seconds is not None:
+            oldest = max(0, int(time.time()) - 2 * self.retention.age_seconds) * _MICROSECONDS
+            rows = rows.where(ts >= F.lit(bytearray(oldest.to_bytes(8))))
+        is_left = side == F.lit(bytearray([_SIDES.index(Side.LEFT)]))
+        counts = rows.groupBy(key.alias("key")).agg(
+            F.count_if(is_left).alias("left"), F.count_if(~is_left).alias("right")
+        )
+        left, right = F.col("left").cast("double"), F.col("right")
+        limited = (left + right) * self.join.pairs
+        return counts.select("key", "left", "right", F.least(left * right, limited).alias("pairs"))
 
     def _rows(self, messages: DataFrame) -> DataFrame:
         left, right = (self._message(messages, side) for side in _SIDES)
@@ -84,6 +106,7 @@ class Joining(msgspec.Struct, frozen=True):
             "rows": self.retention.rows,
             "history": [history.left, history.right],
             "pairs": self.join.pairs,
+            "backlog_pairs": self.join.backlog_pairs,
         }
         return msgspec.json.encode(spec).decode()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -138,11 +138,26 @@ def _left(rule: JoinSpec, users: Iterable[Row], accounts: Iterable[Row]) -> Iter
 
 
 def _inner(rule: JoinSpec, users: Iterable[Row], accounts: Iterable[Row]) -> Iterator[_Pair]:
+    """Each message with the newest of those before it; at the same time the user is before."""
     accounts_of = _by_key(accounts, rule.right_key)
-    for user in users:
-        for account in accounts_of.get(user.values[rule.left_key], []):
-            if rule.age is None or abs(user.ts - account.ts) <= rule.age:
+    for key, same_users in _by_key(users, rule.left_key).items():
+        same_accounts = accounts_of.get(key, [])
+        user_times = [user.ts for user in same_users]
+        account_times = [account.ts for account in same_accounts]
+        for account in same_accounts:
+            before = bisect_right(user_times, account.ts)
+            for user in _newest(rule, same_users, before, account.ts):
                 yield user, account
+        for user in same_users:
+            before = bisect_left(account_times, user.ts)
+            for account in _newest(rule, same_accounts, before, user.ts):
+                yield user, account
+
+
+def _newest(rule: JoinSpec, rows: list[Row], before: int, ts: int) -> Iterator[Row]:
+    """The partners of a message of this time, among the first `before` rows of the other side."""
+    newest = rows[max(0, before - rule.pairs) : before]
+    return (row for row in newest if rule.age is None or ts - row.ts <= rule.age)
 
 
 _PAIRS = {JoinType.ASOF: _asof, JoinType.LEFT: _left, JoinType.INNER: _inner}

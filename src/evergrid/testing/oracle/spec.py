@@ -53,7 +53,8 @@ class JoinSpec:
     """`columns` is shown name → (source, field); None shows all fields of both sides.
 
     `age` is that of the joined table, in microseconds; None keeps rows for ever. Messages that are
-    further apart make no row of an inner join.
+    further apart make no row of an inner join. `pairs` is how many partners before it a message of
+    an inner join is paired with, the newest ones; exact for messages that come in order.
     """
 
     name: str
@@ -65,6 +66,7 @@ class JoinSpec:
     right_key: str
     columns: Mapping[str, tuple[str, str]] | None = None
     age: int | None = None
+    pairs: int = 10_000
 
     @property
     def driving(self) -> str:
@@ -140,6 +142,7 @@ def _join(name: str, config: Mapping[str, object], sources: Mapping[str, SourceS
         left_key=str(section.get("left_key", sources[left].key)),
         right_key=str(section.get("right_key", sources[right].key)),
         age=_age(_section(config.get("retention")), table),
+        pairs=int(str(section.get("pairs", 10_000))),
     )
     return replace(join, columns=_chosen(join, section.get("columns")))
 

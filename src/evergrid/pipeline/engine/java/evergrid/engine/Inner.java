@@ -1,6 +1,7 @@
 package evergrid.engine;
 
 import evergrid.engine.Timeline.Cursor;
+import java.util.Collections;
 import java.util.Iterator;
 import scala.Tuple3;
 
@@ -10,17 +11,31 @@ import scala.Tuple3;
  *
  * <p>That rule depends on the messages alone, not on when they are read. A message is needed until
  * no message that makes rows of the table can be its partner: for twice the age.
+ *
+ * <p>A key that many messages share would make as many rows as the product of both sides. So a
+ * message makes a limited number of rows, and a key in a batch, too: of those that its table keeps,
+ * the newest ones.
  */
 final class Inner extends JoinRule {
+  private static final int NONE = Integer.MAX_VALUE;
+
   private final int most;
   private final long age;
+  private final long mostInBatch;
+  private final boolean mayLackInBatch; // or the table would drop the others anyway
+  private final RetentionEdge shown; // by the rows that were written in this batch
+  private final Runnable cut;
   private long edge = Long.MIN_VALUE; // when the last message came
 
-  /** `most` is how many rows one message may make, `age` is in microseconds. */
-  Inner(RowWriter writer, int most, long age) {
+  /** `cut` is told each time that a limit leaves out rows that the table would show. */
+  Inner(RowWriter writer, JoinSpec spec, Runnable cut) {
     super(writer);
-    this.most = most;
-    this.age = age;
+    this.cut = cut;
+    most = spec.pairs;
+    age = spec.ageMicros;
+    mostInBatch = Math.min(spec.rows, spec.backlogPairs);
+    mayLackInBatch = spec.backlogPairs < spec.rows;
+    shown = new RetentionEdge(Long.MAX_VALUE, spec.rows);
   }
 
   @Override
@@ -66,7 +81,10 @@ final class Inner extends JoinRule {
 
   @Override
   Iterator<Tuple3<Integer, byte[], byte[]>> live(History history, byte side, Cursor at) {
-    return new Pairs(history, side, at, false);
+    Cursor other = new Cursor();
+    Timeline others = history.side((byte) (1 - side));
+    boolean isThere = others.lastUpTo(after(history.side(side).ts(at)), other);
+    return new Pairs(history, side, at, other, isThere, false);
   }
 
   @Override
@@ -79,42 +97,28 @@ final class Inner extends JoinRule {
     return limited[1 - side];
   }
 
-  /** Whether a message of this side has more partners than it may make rows. */
-  boolean hasTooManyPartners(History history, byte side, Cursor at) {
-    Timeline others = history.side((byte) (1 - side));
-    if (others.size() <= most) {
-      return false;
-    }
-    long ts = history.side(side).ts(at);
-    Cursor other = new Cursor();
-    boolean isThere = others.lastUpTo(after(ts), other);
-    for (int left = most; isThere && left > 0; left--) {
-      isThere = others.previous(other);
-    }
-    return isThere && others.ts(other) >= oldestPartner(ts);
-  }
-
-  /** One message with each partner of the other side, or only with those that are not new. */
+  /** One message with each partner of the other side up to `other`, or only with new ones. */
   private final class Pairs extends Rows {
     private final History history;
     private final byte side;
     private final Cursor mine;
-    private final boolean onlyOld;
+    private final boolean onlyNew;
     private final Timeline others;
-    private final Cursor other = new Cursor();
+    private final Cursor other;
     private final long oldest;
     private boolean isThere;
     private int left = most;
 
-    Pairs(History history, byte side, Cursor mine, boolean onlyOld) {
+    Pairs(
+        History history, byte side, Cursor mine, Cursor other, boolean isThere, boolean onlyNew) {
       this.history = history;
       this.side = side;
       this.mine = mine;
-      this.onlyOld = onlyOld;
+      this.other = other;
+      this.onlyNew = onlyNew;
       others = history.side((byte) (1 - side));
-      long ts = history.side(side).ts(mine);
-      oldest = oldestPartner(ts);
-      isThere = others.lastUpTo(after(ts), other) && others.ts(other) >= oldest;
+      oldest = oldestPartner(history.side(side).ts(mine));
+      this.isThere = isThere && others.ts(other) >= oldest;
     }
 
     @Override
@@ -122,7 +126,7 @@ final class Inner extends JoinRule {
       Tuple3<Integer, byte[], byte[]> row = null;
       while (isThere && left > 0 && row == null) {
         left--;
-        if (!onlyOld || others.mark(other) == 0) {
+        if (!onlyNew || others.mark(other) != 0) {
           boolean isLeft = side == KeyedMessage.LEFT;
           row =
               writer.row(
@@ -130,45 +134,91 @@ final class Inner extends JoinRule {
         }
         isThere = others.previous(other) && others.ts(other) >= oldest;
       }
+      if (row == null && isThere) {
+        isThere = false;
+        cut.run();
+      }
       return row;
     }
   }
 
-  /** New left messages with all right ones, then new right messages with the old left ones. */
+  /**
+   * Each message with those before it, the latest message first: so the newest rows come first. Of
+   * two messages with the same time the left one is before the right one.
+   */
   private final class Batch extends Rows {
     private final History history;
-    private byte side = KeyedMessage.LEFT;
-    private final Cursor mine = new Cursor();
-    private boolean isThere;
-    private Pairs pairs;
+    private final Cursor[] at = {new Cursor(), new Cursor()};
+    private final boolean[] isThere = new boolean[2];
+    private final int[] toNew = new int[2]; // messages between there and the next new one before it
+    private Iterator<Tuple3<Integer, byte[], byte[]>> pairs = Collections.emptyIterator();
+    private long ts; // of these pairs
+    private long left = mostInBatch;
 
     Batch(History history) {
       this.history = history;
-      isThere = history.lefts.first(mine);
+      for (byte side = KeyedMessage.LEFT; side <= KeyedMessage.RIGHT; side++) {
+        isThere[side] = history.side(side).last(at[side]);
+        lookForNew(side);
+      }
     }
 
     @Override
     Tuple3<Integer, byte[], byte[]> find() {
-      while (true) {
-        if (pairs != null && pairs.hasNext()) {
-          return pairs.next();
+      while (!pairs.hasNext()) {
+        if (!isThere[KeyedMessage.LEFT] && !isThere[KeyedMessage.RIGHT]) {
+          return null;
         }
-        if (pairs != null) {
-          pairs = null;
-          isThere = history.side(side).next(mine);
-        }
-        if (!isThere) {
-          if (side == KeyedMessage.RIGHT) {
-            return null;
-          }
-          side = KeyedMessage.RIGHT;
-          isThere = history.rights.first(mine);
-        } else if (history.side(side).mark(mine) != 0) {
-          pairs = new Pairs(history, side, mine.copy(), side == KeyedMessage.RIGHT);
-        } else {
-          isThere = history.side(side).next(mine);
-        }
+        pairs = ofNextMessage();
       }
+      if (left == 0 && mayLackInBatch) {
+        cut.run();
+      }
+      if (left == 0 || ts < shown.now()) {
+        isThere[KeyedMessage.LEFT] = isThere[KeyedMessage.RIGHT] = false;
+        pairs = Collections.emptyIterator();
+        return null;
+      }
+      left--;
+      shown.count(ts, 1);
+      return pairs.next();
+    }
+
+    private Iterator<Tuple3<Integer, byte[], byte[]>> ofNextMessage() {
+      boolean isRight =
+          !isThere[KeyedMessage.LEFT]
+              || (isThere[KeyedMessage.RIGHT]
+                  && history.rights.ts(at[KeyedMessage.RIGHT])
+                      >= history.lefts.ts(at[KeyedMessage.LEFT]));
+      byte side = isRight ? KeyedMessage.RIGHT : KeyedMessage.LEFT;
+      int other = 1 - side;
+      Timeline messages = history.side(side);
+      Cursor mine = at[side].copy();
+      boolean isNew = messages.mark(mine) != 0;
+      ts = messages.ts(mine);
+      isThere[side] = messages.previous(at[side]);
+      if (toNew[side] != NONE && --toNew[side] < 0) {
+        lookForNew(side);
+      }
+      if (isNew || toNew[other] < most) {
+        return new Pairs(history, side, mine, at[other].copy(), isThere[other], !isNew);
+      }
+      if (toNew[other] != NONE) {
+        cut.run(); // a late message that is not among its newest partners
+      }
+      return Collections.emptyIterator();
+    }
+
+    private void lookForNew(byte side) {
+      Timeline messages = history.side(side);
+      Cursor look = at[side].copy();
+      boolean isFound = isThere[side];
+      int steps = 0;
+      while (isFound && messages.mark(look) == 0) {
+        isFound = messages.previous(look);
+        steps++;
+      }
+      toNew[side] = isFound ? steps : NONE;
     }
   }
 }

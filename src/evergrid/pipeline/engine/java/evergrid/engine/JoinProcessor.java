@@ -4,6 +4,7 @@ import evergrid.engine.Timeline.Cursor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Supplier;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.streaming.MapState;
@@ -50,6 +51,7 @@ public final class JoinProcessor
   private transient Gaps gaps;
   private transient QueryInfo query;
   private transient int reducer;
+  private transient byte[] current; // the key whose rows are being taken
   private transient long mostKeyBytes;
   private transient int quietTicks;
   private transient long lookedAtEdge;
@@ -69,7 +71,7 @@ public final class JoinProcessor
       return; // the driver only asks for the names of the state
     }
     writer = new RowWriter(spec);
-    rule = JoinRule.of(spec, writer);
+    rule = JoinRule.of(spec, writer, () -> gaps.add(Gaps.Reason.PAIRS, current));
     progress = new Progress(spec.reducers);
     gaps = new Gaps();
     query = getHandle().getQueryInfo();
@@ -113,6 +115,7 @@ public final class JoinProcessor
   @Override
   public Iterator<Tuple3<Integer, byte[], byte[]>> handleInputRows(
       byte[] key, Iterator<Tuple2<byte[], byte[]>> rows, TimerValues timers) {
+    current = key;
     java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes =
         switch (key[0]) {
           case KeyedMessage.TICK -> tick(rows);
@@ -160,7 +163,7 @@ public final class JoinProcessor
       return changes;
     }
     quietTicks = 0;
-    return followed(changes, report());
+    return followed(changes, this::report);
   }
 
   private Tuple3<Integer, byte[], byte[]> report() {
@@ -256,8 +259,7 @@ public final class JoinProcessor
       write(key, history, side, limited);
     }
     noteWhatIsDue(key, history);
-    java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes = rule.batch(history);
-    return gaps.isEmpty() ? changes : followed(changes, report());
+    return followed(rule.batch(history), () -> gaps.isEmpty() ? null : report());
   }
 
   /** Write the new messages of a side to the state, but for those beyond the user's limit. */
@@ -281,7 +283,7 @@ public final class JoinProcessor
 
   private static java.util.Iterator<Tuple3<Integer, byte[], byte[]>> followed(
       java.util.Iterator<Tuple3<Integer, byte[], byte[]>> changes,
-      Tuple3<Integer, byte[], byte[]> last) {
+      Supplier<Tuple3<Integer, byte[], byte[]>> last) {
     return new JoinRule.Rows() {
       private boolean isOver;
 
@@ -294,7 +296,7 @@ public final class JoinProcessor
           return null;
         }
         isOver = true;
-        return last;
+        return last.get();
       }
     };
   }
@@ -458,9 +460,6 @@ public final class JoinProcessor
   private void noteGaps(byte[] key, History history, byte side, Cursor at, boolean[] limited) {
     if ((limited[0] || limited[1]) && rule.mayLack(history, side, at, limited)) {
       gaps.add(Gaps.Reason.HISTORY, key);
-    }
-    if (rule instanceof Inner inner && inner.hasTooManyPartners(history, side, at)) {
-      gaps.add(Gaps.Reason.PAIRS, key);
     }
   }
 

@@ -19,11 +19,12 @@ abstract class JoinRule {
     this.writer = writer;
   }
 
-  static JoinRule of(JoinSpec spec, RowWriter writer) {
+  /** `cut` is told each time that a limit of an inner join leaves out rows. */
+  static JoinRule of(JoinSpec spec, RowWriter writer, Runnable cut) {
     return switch (spec.type) {
       case ASOF -> new AsOf(writer);
       case LEFT -> new LeftJoin(writer);
-      case INNER -> new Inner(writer, spec.pairs, spec.ageMicros);
+      case INNER -> new Inner(writer, spec, cut);
     };
   }
 

@@ -27,6 +27,7 @@ final class JoinSpec implements Serializable {
   final long rows; // that the joined table keeps; Long.MAX_VALUE: all
   final int[] history; // by side: most messages of a key; Integer.MAX_VALUE: no limit
   final int pairs; // most rows of an inner join that one message makes
+  final long backlogPairs; // most rows of an inner join that a key makes in a micro-batch
 
   JoinSpec(String json) {
     JsonNode node = parse(json);
@@ -44,6 +45,7 @@ final class JoinSpec implements Serializable {
       history[side] = node.get("history").get(side).asInt(Integer.MAX_VALUE);
     }
     pairs = node.get("pairs").asInt(Integer.MAX_VALUE);
+    backlogPairs = node.get("backlog_pairs").asLong(Long.MAX_VALUE);
   }
 
   private static JsonNode parse(String json) {

@@ -25,9 +25,13 @@ final class RetentionEdge {
   private long edge = Long.MIN_VALUE;
 
   RetentionEdge(JoinSpec spec) {
-    ageMicros = spec.ageMicros;
     // An inner join pairs old messages with new ones: its rows do not say which are needed.
-    rows = spec.type == JoinSpec.Type.INNER ? Long.MAX_VALUE : spec.rows;
+    this(spec.ageMicros, spec.type == JoinSpec.Type.INNER ? Long.MAX_VALUE : spec.rows);
+  }
+
+  RetentionEdge(long ageMicros, long rows) {
+    this.ageMicros = ageMicros;
+    this.rows = rows;
   }
 
   boolean isBounded() {
