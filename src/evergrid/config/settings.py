@@ -211,6 +211,18 @@ class GatewayLimits(DeclaredKeys, frozen=True):
     exports_per_key: int = setting(whole(1, 1000), "large downloads of one key at a time", "2")
 
 
+class Audit(DeclaredKeys, frozen=True):
+    """The gateway's audit log: who logged in, was refused, asked for what; docs/security.md."""
+
+    file: Path = setting(
+        FILE_PATH, "its file, one JSON object a line", unset="`log/audit.jsonl` inside `data_dir`"
+    )
+    file_bytes: int = setting(
+        memory(2**16, 2**40), "before it grows larger, it is renamed to `.1`", "16m", name="size"
+    )
+    files: int = setting(whole(2, 1000), "files that are kept, this one included", "10")
+
+
 class Gateway(DeclaredKeys, frozen=True):
     """Who may look at the tables, from where, and how much they may ask for; docs/security.md."""
 
@@ -251,6 +263,7 @@ class Gateway(DeclaredKeys, frozen=True):
         name="linger",
     )
     limits: GatewayLimits = subsection(Group(GatewayLimits))
+    audit: Audit = subsection(Group(Audit))
 
 
 class Settings(DeclaredKeys, frozen=True):
