@@ -10,7 +10,7 @@ import time
 
 from evergrid.changelog.control_topic import ControlTopic
 from evergrid.cli.exit_codes import Stopped, force_exit_later
-from evergrid.cli.terminal import say
+from evergrid.cli.service_log import say, start_log
 from evergrid.config.settings import Settings
 from evergrid.gateway.access.audit_log import AuditLog
 from evergrid.gateway.access.key_registry import KeyRegistry
@@ -24,6 +24,7 @@ _PROGRESS_SECONDS = 5.0
 
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
+    start_log(settings.log, "gateway")
     os.umask(child_process.PRIVATE)
     asyncio.run(_serve(settings))
     raise Stopped

@@ -9,7 +9,7 @@ from typing import NoReturn
 from evergrid.broker import jars
 from evergrid.cli.exit_codes import handle_signals
 from evergrid.cli.preflight import check_machine
-from evergrid.cli.terminal import say
+from evergrid.cli.service_log import say, start_log
 from evergrid.config.settings import Settings
 from evergrid.orchestrator.orchestrator import Orchestrator
 from evergrid.process import child_process
@@ -18,6 +18,7 @@ from evergrid.process.private_directory import make_private
 
 
 def run(settings: Settings, _options: argparse.Namespace) -> NoReturn:
+    start_log(settings.log, "pipeline")
     os.umask(child_process.PRIVATE)
     make_private(settings.data_dir, say)
     lock_directory(settings.data_dir, "pipeline")

@@ -266,6 +266,27 @@ class Gateway(DeclaredKeys, frozen=True):
     audit: Audit = subsection(Group(Audit))
 
 
+class LogFormat(enum.Enum):
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(enum.Enum):
+    INFO = "info"
+    DEBUG = "debug"
+
+
+class Log(DeclaredKeys, frozen=True):
+    """What pipeline and gateway print while they run; docs/operations.md."""
+
+    format: LogFormat = setting(choice(LogFormat), "lines of text, or JSON objects", "text")
+    level: LogLevel = setting(
+        choice(LogLevel),
+        "`debug`: also each row that the gateway applies and each frame that it sends, by ids",
+        "info",
+    )
+
+
 class Settings(DeclaredKeys, frozen=True):
     """One whole, valid configuration."""
 
@@ -288,6 +309,7 @@ class Settings(DeclaredKeys, frozen=True):
     control: Control = subsection(Group(Control))
     spark: Spark = subsection(Group(Spark))
     gateway: Gateway = subsection(Group(Gateway))
+    log: Log = subsection(Group(Log))
 
     def raw_tables(self) -> tuple[Table, ...]:
         return tuple(

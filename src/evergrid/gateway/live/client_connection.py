@@ -25,6 +25,7 @@ from evergrid.gateway.engine.deliveries import (
     SubscriberId,
 )
 from evergrid.gateway.engine.table_engine import TableEngine
+from evergrid.gateway.engine.trace import is_on, trace
 from evergrid.gateway.live.delivery_router import DeliveryRouter
 from evergrid.gateway.live.live_session import LiveSession
 from evergrid.gateway.live.outbound_queue import OutboundQueue
@@ -38,6 +39,7 @@ from evergrid.gateway.live.session_actions import (
 from evergrid.gateway.live.session_audit import SessionAudit
 from evergrid.gateway.live.websocket import LiveWebSocket
 from evergrid.protocol.error_codes import Code
+from evergrid.protocol.frames import decode
 from evergrid.protocol.messages import Failed, State, Welcome, encode, failed
 
 CLOSE_SECONDS = 4.0  # for the last message to be sent; then the socket is closed without it
@@ -195,6 +197,9 @@ class ClientConnection:
             self._router.add(action.subscriber, self)
             owner = Owner(self._number, self._session.key_name)
             self._engine.open(action.subscriber, action.query, action.window, action.resume, owner)
+            if is_on():
+                table = action.query.table
+                trace("window opened", session=self._audit.id, sub=action.sub, table=table)
         elif isinstance(action, MoveWindow):
             self._queue.move(action.subscriber, action.window)
             self._engine.move(action.subscriber, action.window)
@@ -214,6 +219,7 @@ class ClientConnection:
             if isinstance(action.message, Welcome):
                 self._counters.logins += 1
                 self._audit.logged_in(self._session.key_name)
+                trace("session opened", session=self._audit.id, key=self._session.key_name)
             elif isinstance(action.message, Failed):
                 self._audit.refused(Code.named(action.message.code), self._session.key_name)
             if not self._queue.add_message(encode(action.message)):
@@ -250,8 +256,21 @@ class ClientConnection:
                 self._counters.frame_bytes += len(frame)
                 with self._sending.sending(self._session.key_name, len(frame)):
                     await self._socket.send_bytes(frame)
+                if is_on():
+                    self._trace(frame)
             else:
                 return
+
+    def _trace(self, frame: bytes) -> None:
+        sent = decode(frame)
+        trace(
+            "sent",
+            session=self._audit.id,
+            sub=sent.sub,
+            generation=sent.header.generation,
+            sequence=sent.header.sequence,
+            kind=sent.header.kind.name.lower(),
+        )
 
     def _must_wait(self) -> bool:
         """Whether the next frame is large, and there is no room for it now."""
