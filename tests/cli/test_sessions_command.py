@@ -10,11 +10,17 @@ import pytest
 from tests.gateway.caller import calling, wait_until
 from tests.support.local_gateway import LocalGateway
 
+from evergrid.gateway.live import live_session
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def gateway(tmp_path: Path, environ: dict[str, str]) -> Iterator[LocalGateway]:
+def gateway(
+    tmp_path: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[LocalGateway]:
+    # The callers here answer no hearts while a command runs.
+    monkeypatch.setattr(live_session, "SILENCE_SECONDS", 600.0)
     running = LocalGateway(tmp_path / "gateway")
     environ["EVERGRID_KEY"] = running.new_key("root", admin=True)
     running.new_key("wall")
