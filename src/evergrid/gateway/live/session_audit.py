@@ -10,10 +10,10 @@ from evergrid.protocol.error_codes import Code
 class SessionAudit:
     """`id` is that of the session in all logs, `address` the client's."""
 
-    def __init__(self, audit: AuditLog, refusals: Refusals, id: str, address: str) -> None:  # noqa: A002
+    def __init__(self, audit: AuditLog, refusals: Refusals, session_id: str, address: str) -> None:
         self._audit = audit
         self._refusals = refusals
-        self.id = id
+        self.id = session_id
         self.address = address
 
     def logged_in(self, key: str) -> None:
