@@ -51,11 +51,30 @@ def test_rights_and_expiry_are_as_asked_for_and_listed(run: Run, path: Path) -> 
     assert (anna.expires - anna.created).days == 30
     done = run("key", "list")
     heading, first, second = done.stdout.splitlines()
-    assert heading.split() == ["NAME", "RIGHTS", "CREATED", "VALID"]
-    assert re.fullmatch(r"anna +reads users_\*, final_ui, control +\S+ \S+Z +until \S+ \S+Z", first)
-    assert re.fullmatch(r"ben +reads all tables +\S+ \S+Z +until removed", second)
+    assert heading.split() == ["NAME", "RIGHTS", "CREATED", "VALID", "LAST", "USE"]
+    rights = r"reads users_\*, final_ui, control"
+    assert re.fullmatch(rf"anna +{rights} +\S+ \S+Z +until \S+ \S+Z +-", first)
+    assert re.fullmatch(r"ben +reads all tables +\S+ \S+Z +until removed +-", second)
     assert not any(secret in done.stdout + done.stderr for secret in secrets)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_rotated_key_has_another_secret_and_for_a_while_both(run: Run, path: Path) -> None:
+    old = run("key", "create", "anna", "--admin").stdout.strip()
+    done = run("key", "rotate", "anna", "--overlap", "7d")
+    new = done.stdout.strip()
+    assert re.fullmatch(r"eg_[A-Za-z0-9_-]{43}", new)
+    assert "the one before is valid until" in done.stderr
+    keys = KeyRegistry(path, print)
+    assert keys.find(old).admin
+    assert keys.find(new).admin
+    _, line, previous = run("key", "list").stdout.splitlines()
+    assert "reads all tables, admin" in line
+    assert re.fullmatch(r"anna \(previous secret\) +until \S+ \S+Z +-", previous)
+    done = run("key", "rotate", "anna", "--overlap", "0s")
+    assert "the one before is valid no more" in done.stderr
+    assert len(run("key", "list").stdout.splitlines()) == 2
+    assert not any(secret in path.read_text() for secret in (old, new, done.stdout.strip()))
 
 
 def test_a_removed_key_is_gone(run: Run, path: Path) -> None:

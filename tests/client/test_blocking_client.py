@@ -276,7 +276,10 @@ def test_what_the_package_offers() -> None:
         _ = evergrid.conect  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", ["tables", "table", "snapshot", "windows", "changes", "ask"])
+@pytest.mark.parametrize(
+    "name",
+    ["tables", "table", "snapshot", "windows", "changes", "ask", "sessions", "end_session"],
+)
 def test_its_calls_are_documented_like_those_with_an_event_loop(name: str) -> None:
     call, like = getattr(Client, name), getattr(AsyncClient, name)
     assert inspect.signature(call).parameters == inspect.signature(like).parameters

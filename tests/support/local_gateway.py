@@ -22,7 +22,8 @@ import msgspec
 from evergrid.changelog.control_topic import ControlTopic
 from evergrid.changelog.manifest import Manifest
 from evergrid.config import load
-from evergrid.config.settings import GatewayLimits, Settings, Tls
+from evergrid.config.settings import Audit, GatewayLimits, Settings, Tls
+from evergrid.gateway.access.audit_log import AuditLog
 from evergrid.gateway.access.key_file import create_key, remove_key
 from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.gateway.http.assets import FOLDER
@@ -72,6 +73,7 @@ class LocalGateway:
         tls: Tls | None = None,
         web_app: Path = FOLDER,
         control: ControlTopic | None = None,
+        audit: Audit | None = None,
     ) -> None:
         """`web_app` is the directory of a built page, if not the package's own.
 
@@ -83,6 +85,7 @@ class LocalGateway:
             origins=origins,
             tls=tls,
             keys=folder / "keys.yaml",
+            audit=audit or Audit(folder / "log" / "audit.jsonl", 2**24, 10),
             frame_interval_ms=0,
             linger_seconds=0.2,
             limits=limits,
@@ -96,11 +99,21 @@ class LocalGateway:
         self.engine = LocalEngine(limits)
         self.loop = asyncio.new_event_loop()
         self._running: RunningGateway | None = None
+        self._audit: AuditLog | None = None
         self._thread = threading.Thread(target=self.loop.run_forever, name="local-gateway")
 
-    def new_key(self, name: str, tables: Sequence[str] = ("*",), *, control: bool = False) -> str:
+    def new_key(
+        self,
+        name: str,
+        tables: Sequence[str] = ("*",),
+        *,
+        control: bool = False,
+        admin: bool = False,
+    ) -> str:
         """The secret of another key; a gateway that runs knows it within a second."""
-        _, secret = create_key(self.settings.keys, name, tables=tuple(tables), control=control)
+        _, secret = create_key(
+            self.settings.keys, name, tables=tuple(tables), control=control, admin=admin
+        )
         self.secrets[name] = secret
         return secret
 
@@ -147,6 +160,8 @@ class LocalGateway:
         if self._running is not None:
             running, self._running = self._running, None
             self.run(running.stop())
+            if self._audit is not None:
+                self._audit.close()
 
     def place(self, table: Table, rows: NewRows = (), generation: int = 1) -> None:
         self.call(lambda: self.engine.place(table, rows, generation))
@@ -181,9 +196,11 @@ class LocalGateway:
 
     async def _serve(self) -> RunningGateway:
         self.engine.instance = secrets.token_hex(8)
-        keys = KeyRegistry(self.settings.keys, self.said.append)
+        say = self.said.append
+        self._audit = audit = AuditLog(self.settings.audit, say)
+        keys = KeyRegistry(self.settings.keys, say, changed=audit.key_changed)
         return await serve(
-            self.settings, self.engine, keys, self._control, self.said.append, self._web_app
+            self.settings, self.engine, keys, self._control, audit, say, self._web_app
         )
 
 

@@ -16,7 +16,8 @@ from rich.text import Text
 
 from evergrid.cli.arguments import config_value, number_between
 from evergrid.cli.exit_codes import OK, discard_output
-from evergrid.cli.terminal import say, warn
+from evergrid.cli.service_log import say
+from evergrid.cli.terminal import warn
 from evergrid.client import TableDescription
 from evergrid.config.value_types import whole
 from evergrid.demo.board import Board

@@ -11,8 +11,9 @@ import time
 
 from evergrid.changelog.control_topic import ControlTopic
 from evergrid.cli.exit_codes import Stopped, force_exit_later
-from evergrid.cli.terminal import say
+from evergrid.cli.service_log import say, start_log
 from evergrid.config.settings import Settings
+from evergrid.gateway.access.audit_log import AuditLog
 from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.gateway.engine.threaded_engine import ThreadedEngine
 from evergrid.gateway.server import serve
@@ -24,6 +25,7 @@ _OTHER_FILES = 256  # libraries, Kafka connections, logs
 
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
+    start_log(settings.log, "gateway")
     os.umask(child_process.PRIVATE)
     asyncio.run(_serve(settings))
     raise Stopped
@@ -32,13 +34,14 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
 async def _serve(settings: Settings) -> None:
     gateway = settings.gateway
     _raise_open_files(gateway.limits.connections + gateway.limits.strangers)
-    keys = KeyRegistry(gateway.keys, say)
+    audit = AuditLog(gateway.audit, say)
+    keys = KeyRegistry(gateway.keys, say, changed=audit.key_changed)
     engine = ThreadedEngine(settings, say)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    running = await serve(gateway, engine, keys, ControlTopic(settings), say)
+    running = await serve(gateway, engine, keys, ControlTopic(settings), audit, say)
     try:
         names = keys.names
         users = f"key {names[0]}" if len(names) == 1 else f"{len(names)} keys"
@@ -53,6 +56,7 @@ async def _serve(settings: Settings) -> None:
     finally:
         force_exit_later()
         await running.stop()
+        await asyncio.to_thread(audit.close)
 
 
 async def _report_loading(engine: ThreadedEngine) -> None:

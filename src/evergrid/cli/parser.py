@@ -30,7 +30,8 @@ _COMMANDS = {
     "tail": "print a table's changes as they come",
     "control": "change topics or join types of the running pipeline, or show what runs",
     "check": "check whether this configuration can run here: settings, Java, Kafka, topics",
-    "key": "create, list and remove the keys of a gateway",
+    "key": "create, rotate, list and remove the keys of a gateway",
+    "sessions": "list the open sessions of a running gateway, or end some",
 }
 
 

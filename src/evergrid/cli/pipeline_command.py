@@ -10,7 +10,7 @@ from typing import NoReturn
 from evergrid.broker import jars
 from evergrid.cli.exit_codes import handle_signals
 from evergrid.cli.preflight import check_machine
-from evergrid.cli.terminal import say
+from evergrid.cli.service_log import say, start_log
 from evergrid.config.settings import Settings
 from evergrid.orchestrator.orchestrator import Orchestrator
 from evergrid.orchestrator.ownership import Ownership
@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> NoReturn:
+    start_log(settings.log, "pipeline")
     os.umask(child_process.PRIVATE)
     make_private(settings.data_dir, say)
     lock = lock_directory(settings.data_dir, "pipeline", _wait if options.standby else None)

@@ -9,7 +9,7 @@ import time
 from typing import NoReturn
 
 from evergrid.cli.exit_codes import FAILED
-from evergrid.cli.terminal import say
+from evergrid.cli.service_log import say, start_log
 from evergrid.config.settings import Settings
 from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.model.errors import ConfigError
@@ -22,6 +22,7 @@ _PARTS = ("gateway", "pipeline")
 
 
 def run(settings: Settings, options: argparse.Namespace) -> NoReturn:
+    start_log(settings.log, "run")
     KeyRegistry(settings.gateway.keys, lambda _: None)  # fails at once if there is no key
     file = options.config or settings.file
     config = ["-c", str(file)] if file else []

@@ -6,7 +6,6 @@ import datetime
 import io
 import shutil
 import sys
-import time
 from collections.abc import Sequence
 
 from evergrid.model.printable import printable
@@ -85,11 +84,6 @@ class StatusLine:
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
-
-
-def say(text: str) -> None:
-    """A line of a process's log: the time, then the text."""
-    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)
 
 
 def warn(text: str) -> None:

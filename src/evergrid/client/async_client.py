@@ -15,7 +15,14 @@ from evergrid.client.address import Address, Timeouts, address
 from evergrid.client.async_windows import AsyncChanges, AsyncWindows
 from evergrid.client.client_errors import Unreachable, closed, connection_error, http_error
 from evergrid.client.filters import Columns, Order, Where, order_text, query_of
-from evergrid.client.http_answers import Asked, ControlAnswer, TableDescription, TableList
+from evergrid.client.http_answers import (
+    Asked,
+    ControlAnswer,
+    SessionDescription,
+    SessionList,
+    TableDescription,
+    TableList,
+)
 from evergrid.client.live_connection import LiveConnection
 from evergrid.protocol.messages import DEFAULT_LIMIT
 from evergrid.views.view_query import Query, Window
@@ -117,6 +124,16 @@ class AsyncClient:
         It is on the control topic when this returns; its verdict will be in `control_raw`.
         """
         return (await self._json(ControlAnswer, "POST", "/api/control", fields)).sent
+
+    async def sessions(self) -> list[SessionDescription]:
+        """The open sessions of this gateway; the key needs the `admin` right."""
+        answer = await self._request("GET", "/api/sessions")
+        return list(self._decoded(answer, SessionList).sessions)
+
+    async def end_session(self, session: str) -> SessionDescription:
+        """End an open session; its client may connect again as long as its key is valid."""
+        answer = await self._request("DELETE", f"/api/sessions/{quote(session, safe='')}")
+        return self._decoded(answer, SessionDescription)
 
     async def close(self) -> None:
         """End every window and the connection; calls that wait raise `Closed`."""

@@ -196,6 +196,8 @@ class Client:
     windows = _opening(AsyncClient.windows, Windows)
     changes = _opening(AsyncClient.changes, Changes)
     ask = _blocking(AsyncClient.ask)
+    sessions = _blocking(AsyncClient.sessions)
+    end_session = _blocking(AsyncClient.end_session)
 
     def close(self) -> None:
         """End every window, the connection and the thread."""

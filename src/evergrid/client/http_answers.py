@@ -74,5 +74,19 @@ class Asked(msgspec.Struct, frozen=True):
         return f"{self.partition}:{self.offset}"
 
 
+class SessionDescription(msgspec.Struct, frozen=True):
+    """An open session of a gateway; `since` is in microseconds since the epoch."""
+
+    id: str
+    key: str
+    address: str
+    since: int
+    windows: int = 0
+
+
+class SessionList(msgspec.Struct, frozen=True):
+    sessions: tuple[SessionDescription, ...]
+
+
 class ControlAnswer(msgspec.Struct, frozen=True):
     sent: Asked

@@ -17,13 +17,14 @@ from evergrid.config.problems import KeyPath, Location, Problems, quoted, sugges
 from evergrid.config.retention_section import read_retention, read_table_names
 from evergrid.config.secrets import SecretReader
 from evergrid.config.section import Section
-from evergrid.config.settings import CONFIGURATION, Control, Gateway, Settings
+from evergrid.config.settings import CONFIGURATION, Audit, Control, Gateway, Settings
 from evergrid.config.source_section import read_sources
 from evergrid.config.yaml_tree import SLIPS, MapNode, Node, ScalarNode, parse
 from evergrid.model.errors import ConfigError
 
 DEFAULTS = "default.yaml"
 KEY_FILE = "keys.yaml"
+AUDIT_FILE = Path("log", "audit.jsonl")
 
 # What follows a topic's name in the names of its later versions.
 _VERSION = "[._-]*"
@@ -122,7 +123,8 @@ def _read(root: Section, file: Path | None, secrets: SecretReader) -> Settings:
     joins = read_joins(root.section("joins"), sources)
     system_tables = root.field(Settings, "system_tables")
     gateway = root.section("gateway")
-    own_keys = root.field(Settings, "data_dir") / KEY_FILE
+    audit = gateway.section("audit")
+    data_dir = root.field(Settings, "data_dir")
     topics = [source.topic for source in sources.values() if source]
     return root.read(
         Settings,
@@ -132,7 +134,11 @@ def _read(root: Section, file: Path | None, secrets: SecretReader) -> Settings:
         joins=joins,
         retention=read_retention(root.section("retention"), read_table_names(root), system_tables),
         control=_read_control(root.section("control"), topics, internal.prefix),
-        gateway=gateway.read(Gateway, keys=gateway.field(Gateway, "keys") or own_keys),
+        gateway=gateway.read(
+            Gateway,
+            keys=gateway.field(Gateway, "keys") or data_dir / KEY_FILE,
+            audit=audit.read(Audit, file=audit.field(Audit, "file") or data_dir / AUDIT_FILE),
+        ),
     )
 
 

@@ -217,6 +217,18 @@ class GatewayLimits(DeclaredKeys, frozen=True):
     exports_per_key: int = setting(whole(1, 1000), "large downloads of one key at a time", "2")
 
 
+class Audit(DeclaredKeys, frozen=True):
+    """The gateway's audit log: who logged in, was refused, asked for what; docs/security.md."""
+
+    file: Path = setting(
+        FILE_PATH, "its file, one JSON object a line", unset="`log/audit.jsonl` inside `data_dir`"
+    )
+    file_bytes: int = setting(
+        memory(2**16, 2**40), "before it grows larger, it is renamed to `.1`", "16m", name="size"
+    )
+    files: int = setting(whole(2, 1000), "files that are kept, this one included", "10")
+
+
 class Gateway(DeclaredKeys, frozen=True):
     """Who may look at the tables, from where, and how much they may ask for; docs/security.md."""
 
@@ -257,6 +269,28 @@ class Gateway(DeclaredKeys, frozen=True):
         name="linger",
     )
     limits: GatewayLimits = subsection(Group(GatewayLimits))
+    audit: Audit = subsection(Group(Audit))
+
+
+class LogFormat(enum.Enum):
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(enum.Enum):
+    INFO = "info"
+    DEBUG = "debug"
+
+
+class Log(DeclaredKeys, frozen=True):
+    """What pipeline and gateway print while they run; docs/operations.md."""
+
+    format: LogFormat = setting(choice(LogFormat), "lines of text, or JSON objects", "text")
+    level: LogLevel = setting(
+        choice(LogLevel),
+        "`debug`: also each row that the gateway applies and each frame that it sends, by ids",
+        "info",
+    )
 
 
 class Settings(DeclaredKeys, frozen=True):
@@ -281,6 +315,7 @@ class Settings(DeclaredKeys, frozen=True):
     control: Control = subsection(Group(Control))
     spark: Spark = subsection(Group(Spark))
     gateway: Gateway = subsection(Group(Gateway))
+    log: Log = subsection(Group(Log))
 
     def raw_tables(self) -> tuple[Table, ...]:
         return tuple(

@@ -8,7 +8,7 @@ Its directory holds:
     security/          certificates and passwords, if the broker is secured
     pipeline/          the pipeline's data_dir
     keys.yaml          the key's hash, for the gateway
-    log/               the logs of pipeline and gateway
+    log/               the logs of pipeline and gateway, and the audit log
     lock               held while a demo runs here
 """
 
@@ -76,10 +76,14 @@ class DemoSettings(msgspec.Struct, frozen=True):
 
     def with_addresses(self, connection: Connection, gateway_port: int) -> Settings:
         names = ("source", "control", "internal")
+        gateway, audit = self.settings.gateway, self.directory / "log" / "audit.jsonl"
         return msgspec.structs.replace(
             self.settings,
             gateway=msgspec.structs.replace(
-                self.settings.gateway, port=gateway_port, keys=self.directory / "keys.yaml"
+                gateway,
+                port=gateway_port,
+                keys=self.directory / "keys.yaml",
+                audit=msgspec.structs.replace(gateway.audit, file=audit),
             ),
             kafka=Kafka(*(connection.called(name) for name in names)),
         )

@@ -9,6 +9,7 @@ from aiohttp import web
 from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.config.settings import Gateway
 from evergrid.gateway.access.access_key import KeyFinder
+from evergrid.gateway.access.audit_log import AuditLog
 from evergrid.gateway.access.auth_middleware import REST, AuthMiddleware, Handler, Log
 from evergrid.gateway.access.connection_limiter import ConnectionLimiter
 from evergrid.gateway.access.limits import SlotCounter
@@ -23,12 +24,14 @@ from evergrid.gateway.http.control_endpoint import ControlEndpoint, ControlTopic
 from evergrid.gateway.http.metrics import LoopDelays, MetricsSnapshot
 from evergrid.gateway.http.openapi import openapi_document
 from evergrid.gateway.http.row_downloads import RowDownloads
+from evergrid.gateway.http.sessions_endpoint import SessionsEndpoint
 from evergrid.gateway.http.web_page import WebPage
 from evergrid.gateway.live.live_endpoint import LiveEndpoint
 from evergrid.protocol.messages import PATH
 from evergrid.version import __version__
 
 CONTROL = "/api/control"  # the only path that accepts POST
+SESSION = "/api/sessions/{id}"  # the only path that accepts DELETE
 
 
 class GatewayApp:
@@ -42,22 +45,29 @@ class GatewayApp:
         keys: KeyFinder,
         control: ControlTopic,
         assets: Assets,
+        audit: AuditLog,
         log: Log,
     ) -> None:
         self._engine = engine
         self._counters = TrafficCounters()
-        self.refusals = Refusals(self._counters, log)
+        self._counters.audit_lost = audit.lost
+        audit.gateway = engine.instance
+        self.refusals = Refusals(self._counters, audit, log)
         self.delays = LoopDelays()
         self._exports = SlotCounter(gateway.limits.exports)
-        self._auth = AuthMiddleware(OriginPolicy(gateway, port), keys, self._counters, log)
+        policy = OriginPolicy(gateway, port)
+        self._auth = AuthMiddleware(policy, keys, self._counters, self.refusals, audit, log)
         sending = SendingBytes(gateway.limits)
         self.live = LiveEndpoint(
-            gateway.limits, engine, keys, self._counters, sending, self.refusals
+            gateway.limits, engine, keys, self._counters, sending, self.refusals, audit
         )
-        downloads = RowDownloads(engine, self._exports, gateway.limits, self._counters, sending)
+        downloads = RowDownloads(
+            engine, self._exports, gateway.limits, self._counters, sending, audit
+        )
         self._page = WebPage(assets)
         self._api = Api(engine, downloads, openapi_document(__version__), self._snapshot)
-        self._control = ControlEndpoint(engine, control, self._counters, log)
+        self._control = ControlEndpoint(engine, control, self._counters, audit, log)
+        self._sessions = SessionsEndpoint(self.live, audit)
 
     def application(self, limiter: ConnectionLimiter) -> web.Application:
         """The application; `limiter` is told of each request before anything else."""
@@ -75,6 +85,7 @@ class GatewayApp:
         for path, handler in self.routes().items():
             application.router.add_get(path, handler)
         application.router.add_post(CONTROL, self._control.send)
+        application.router.add_delete(SESSION, self._sessions.end)
         application.router.add_get(REST, self._page.file_or_view)
         return application
 
@@ -89,6 +100,8 @@ class GatewayApp:
             "/openapi.json": self._api.openapi,
             CONTROL: self._control.choices,
             "/api/pipeline": self._api.pipeline,
+            "/api/sessions": self._sessions.all,
+            SESSION: self._sessions.one,
             "/api/tables": self._api.tables,
             "/api/tables/{name}": self._api.table,
             "/api/tables/{name}/rows": self._api.rows,

@@ -12,9 +12,10 @@ from pathlib import Path
 from aiohttp import web
 
 from evergrid.config.settings import Gateway
-from evergrid.gateway.access.access_key import KeyFinder
+from evergrid.gateway.access.audit_log import AuditLog
 from evergrid.gateway.access.auth_middleware import Log
 from evergrid.gateway.access.connection_limiter import ConnectionLimiter
+from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.gateway.access.origin_policy import check_binding
 from evergrid.gateway.access.server_certificate import ServerCertificate
 from evergrid.gateway.app import GatewayApp
@@ -77,14 +78,16 @@ async def _shut_down(runner: web.AppRunner) -> None:
 async def serve(
     gateway: Gateway,
     engine: TableEngine,
-    keys: KeyFinder,
+    keys: KeyRegistry,
     control: ControlTopic,
+    audit: AuditLog,
     log: Log,
     web_app: Path = FOLDER,
 ) -> RunningGateway:
     """Serve the engine's tables until `stop` is called on the result; ConfigError if it cannot.
 
-    `control` takes control messages, `web_app` is the folder of the built page.
+    `control` takes control messages, `audit` is closed by the caller, `web_app` is the folder of
+    the built page.
 
     1. Bind: only then is the port known, and with it the allowed hosts and origins.
     2. Make the app, and start the engine.
@@ -97,7 +100,7 @@ async def serve(
     listener = await _bind(gateway, limiter, certificate)
     try:
         port = int(listener.sockets[0].getsockname()[1])
-        app = GatewayApp(gateway, port, engine, keys, control, assets, log)
+        app = GatewayApp(gateway, port, engine, keys, control, assets, audit, log)
         runner = web.AppRunner(
             app.application(limiter),
             handle_signals=False,
@@ -106,7 +109,7 @@ async def serve(
         await runner.setup()
         limiter.start(runner.server, app.refusals)
         engine.start(app.live.router.deliver)
-        work = [app.live.check(limiter), app.delays.measure()]
+        work = [app.live.check(limiter), app.delays.measure(), keys.watch()]
         if certificate is not None:
             work.append(certificate.watch())
         tasks = [asyncio.create_task(one) for one in work]

@@ -48,6 +48,7 @@ class Code(enum.Enum):
     SILENT = "silent", 408, 4412, True
     SHUTTING_DOWN = "shutting_down", 503, 4413, True
     INTERNAL = "internal", 500, 4414, True
+    SESSION_ENDED = "session_ended", 403, 4415, True
 
     KEY_IN_ADDRESS = "key_in_address", 400
     HOST_REFUSED = "host_refused", 421

@@ -14,13 +14,16 @@ from typing import TypeVar
 import pytest
 
 from evergrid.gateway.access.access_key import PREFIX, AccessKey, hashed, new_secret
-from evergrid.gateway.access.key_file import add_key, read_keys, remove_key
+from evergrid.gateway.access.audit_log import AuditEvent
+from evergrid.gateway.access.key_file import add_key, read_keys, remove_key, rotate_key
 from evergrid.gateway.access.key_registry import CHECK_SECONDS, KeyRegistry
+from evergrid.gateway.access.key_usage import last_uses, usage_file
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.model.errors import ConfigError
 from evergrid.protocol.error_codes import Code
 
 START = datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC)
+HOUR = datetime.timedelta(hours=1)
 
 
 class Bench:
@@ -30,12 +33,27 @@ class Bench:
         self.path = path
         self.seconds = 0.0
         self.reports: list[str] = []
+        self.changes: list[tuple[AuditEvent, str, str]] = []
 
     def now(self) -> datetime.datetime:
         return START + datetime.timedelta(seconds=self.seconds)
 
     def keys(self) -> KeyRegistry:
-        return KeyRegistry(self.path, self.reports.append, lambda: self.seconds, self.now)
+        return KeyRegistry(
+            self.path,
+            self.reports.append,
+            lambda: self.seconds,
+            self.now,
+            lambda *change: self.changes.append(change),
+        )
+
+    def rotate(self, name: str, overlap: float) -> str:
+        """A new secret; its times are those of the bench's clock."""
+        _, secret = rotate_key(self.path, name, HOUR)
+        until = (self.now() + datetime.timedelta(seconds=overlap)).isoformat()
+        text = re.sub(r"(previous_until: ).*", rf"\g<1>'{until}'", self.path.read_text())
+        self.write(text)
+        return secret
 
     def make(self, name: str, lifetime: float | None = None, control: bool = False) -> str:
         secret = new_secret()
@@ -183,6 +201,112 @@ def test_a_key_made_again_under_its_name_is_another_one(bench: Bench) -> None:
     bench.wait()
     assert keys.find(again).name == "anna"
     assert code_of(keys.current, found) is Code.BAD_KEY
+
+
+def test_both_secrets_of_a_rotated_key_open_until_the_older_ones_end(bench: Bench) -> None:
+    old = bench.make("anna", control=True)
+    keys = bench.keys()
+    before = keys.find(old)
+    new = bench.rotate("anna", overlap=60)
+    bench.wait()
+    assert (keys.find(old).name, keys.find(new).name) == ("anna", "anna")
+    assert keys.find(new).control
+    assert keys.current(before).control  # who is connected stays
+    after = keys.find(new)
+    bench.seconds = 60
+    assert code_of(keys.find, old) is Code.KEY_EXPIRED
+    assert code_of(keys.current, before) is Code.KEY_EXPIRED
+    assert keys.current(after).name == "anna"
+    assert bench.reports == []
+
+
+def test_a_rotation_without_overlap_and_a_second_one_end_older_secrets_at_once(
+    bench: Bench,
+) -> None:
+    first = bench.make("anna")
+    keys = bench.keys()
+    second, third = bench.rotate("anna", overlap=60), bench.rotate("anna", overlap=60)
+    bench.wait()
+    assert code_of(keys.find, first) is Code.BAD_KEY
+    assert {keys.find(second).name, keys.find(third).name} == {"anna"}
+    _, fourth = rotate_key(bench.path, "anna", datetime.timedelta())
+    bench.wait()
+    assert code_of(keys.find, third) is Code.BAD_KEY
+    assert keys.find(fourth).name == "anna"
+    assert "previous" not in bench.path.read_text()
+
+
+def test_a_rotation_keeps_rights_and_expiry_and_refuses_what_makes_no_sense(
+    bench: Bench,
+) -> None:
+    bench.make("anna", lifetime=-3600, control=True)
+    with pytest.raises(ConfigError, match=r"has expired.*--expires"):
+        rotate_key(bench.path, "anna", HOUR)
+    before = datetime.datetime.now(datetime.UTC)
+    key, _ = rotate_key(bench.path, "anna", HOUR, lifetime=HOUR)
+    assert key.control
+    assert key.expires is not None
+    assert key.expires > before
+    assert rotate_key(bench.path, "anna", HOUR)[0].expires == key.expires
+    with pytest.raises(ConfigError, match="Did you mean 'anna'"):
+        rotate_key(bench.path, "ana", HOUR)
+
+
+def test_a_previous_secret_without_an_end_is_an_error(bench: Bench) -> None:
+    bench.make("anna")
+    digest = hashed("x")
+    text = bench.path.read_text().replace(
+        "    control: false", f"    control: false\n    previous_hash: {digest}"
+    )
+    bench.write(text)
+    assert "previous_until: missing" in problems(bench.path)
+
+
+def test_what_happens_to_keys_is_told_once(bench: Bench) -> None:
+    for name in ("anna", "ben"):
+        bench.make(name, lifetime=100)
+    keys = bench.keys()
+    assert bench.changes == []
+
+    def told() -> list[tuple[AuditEvent, str, str]]:
+        bench.wait()
+        keys._reload()
+        found, bench.changes = bench.changes, []
+        return found
+
+    bench.make("dora")
+    remove_key(bench.path, "ben")
+    assert told() == [(AuditEvent.KEY_REMOVED, "ben", ""), (AuditEvent.KEY_ADDED, "dora", "")]
+    bench.write(bench.path.read_text().replace("control: false", "control: true", 1))
+    assert told() == [(AuditEvent.KEY_CHANGED, "anna", "")]
+    # Its lifetime is by the clock of the bench, which is behind that of the rotation.
+    _, _ = rotate_key(bench.path, "dora", HOUR)
+    assert told() == [(AuditEvent.KEY_ROTATED, "dora", "")]
+    bench.seconds = 100
+    assert told() == [(AuditEvent.KEY_EXPIRED, "anna", "")]
+    assert told() == []
+
+
+def test_the_last_use_of_each_secret_is_kept_beside_the_file(bench: Bench) -> None:
+    old, other = bench.make("anna"), bench.make("ben")
+    keys, elsewhere = bench.keys(), bench.keys()
+    new = bench.rotate("anna", overlap=60)
+    bench.wait()
+    for registry, secret in ((keys, old), (elsewhere, new), (keys, other)):
+        registry.find(secret)
+        bench.seconds += 1
+        registry._usage.save(registry._usage.take(), tuple(registry._by_hash))
+    seconds = {digest: (time - START).seconds for digest, time in last_uses(bench.path).items()}
+    assert seconds == {hashed(old): 1, hashed(new): 2, hashed(other): 3}
+    remove_key(bench.path, "ben")
+    bench.wait()
+    keys.find(new)
+    keys._usage.save(keys._usage.take(), tuple(keys._by_hash))
+    assert hashed(other) not in last_uses(bench.path)
+    assert stat.S_IMODE(usage_file(bench.path).stat().st_mode) == 0o600
+    usage_file(bench.path).write_text("damaged")
+    assert last_uses(bench.path) == {}
+    assert bench.reports == []
 
 
 def test_rights_that_change_are_seen_by_who_is_connected(bench: Bench) -> None:

@@ -36,7 +36,8 @@ def _yes(value: bool) -> str:
 
 def test_every_route_is_listed(gateway: LocalGateway) -> None:
     listed = re.findall(r"^\| `(/[^`]*)` \|", HTTP, re.MULTILINE)
-    assert set(listed) == {route.replace("{name}", "NAME") for route in gateway.running.routes}
+    routes = (route.replace("{name}", "NAME") for route in gateway.running.routes)
+    assert set(listed) == {route.replace("{id}", "ID") for route in routes}
 
 
 def test_every_metric_is_listed() -> None:

@@ -17,7 +17,10 @@ EVERY_TABLE = ("*",)
 
 
 class AccessKey(msgspec.Struct, frozen=True):
-    """A name with rights; `hash` is the SHA-256 of the secret."""
+    """A name with rights; `hash` is the SHA-256 of the secret.
+
+    After a rotation, the secret of `previous_hash` is valid too, until `previous_until`.
+    """
 
     name: str
     hash: str
@@ -25,12 +28,28 @@ class AccessKey(msgspec.Struct, frozen=True):
     control: bool = False
     created: datetime.datetime | None = None
     expires: datetime.datetime | None = None
+    admin: bool = False
+    previous_hash: str = ""
+    previous_until: datetime.datetime | None = None
 
     def may_read(self, table: str) -> bool:
         return any(fnmatch.fnmatchcase(table, pattern) for pattern in self.tables)
 
     def expired(self, now: datetime.datetime) -> bool:
         return self.expires is not None and now >= self.expires
+
+    def previous(self) -> AccessKey | None:
+        """The same key by its previous secret, which expires sooner; None if there is none."""
+        if not self.previous_hash:
+            return None
+        ends = [end for end in (self.expires, self.previous_until) if end is not None]
+        return msgspec.structs.replace(
+            self,
+            hash=self.previous_hash,
+            expires=min(ends, default=None),
+            previous_hash="",
+            previous_until=None,
+        )
 
 
 class KeyFinder(Protocol):

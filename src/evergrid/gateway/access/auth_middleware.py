@@ -7,8 +7,11 @@ from collections.abc import Awaitable, Callable
 from aiohttp import hdrs, web
 
 from evergrid.gateway.access.access_key import AccessKey, KeyFinder
+from evergrid.gateway.access.audit_log import AuditEntry, AuditEvent, AuditLog
+from evergrid.gateway.access.connection_limiter import client_address
 from evergrid.gateway.access.json_response import error_response
 from evergrid.gateway.access.origin_policy import OriginPolicy, key_missing
+from evergrid.gateway.access.refusals import Refusals
 from evergrid.gateway.access.request_checks import shown
 from evergrid.gateway.access.request_error import INTERNAL_ERROR, RequestError
 from evergrid.gateway.access.traffic_counters import TrafficCounters
@@ -34,11 +37,19 @@ class AuthMiddleware:
     """Runs before all handlers; they find the request's key with `key_of`."""
 
     def __init__(
-        self, policy: OriginPolicy, keys: KeyFinder, counters: TrafficCounters, log: Log
+        self,
+        policy: OriginPolicy,
+        keys: KeyFinder,
+        counters: TrafficCounters,
+        refusals: Refusals,
+        audit: AuditLog,
+        log: Log,
     ) -> None:
         self._policy = policy
         self._keys = keys
         self._counters = counters
+        self._refusals = refusals
+        self._audit = audit
         self._log = log
 
     async def handle(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -67,6 +78,9 @@ class AuthMiddleware:
             return await handler(request)
         except RequestError as error:
             self._counters.refused[error.code.value] += 1
+            key = key_of(request)
+            name = key.name if key else error.key
+            self._refusals.audit(error.code, client_address(request.transport), name)
             return error_response(error.code, error.sentence())
         except QueryError as error:
             return error_response(Code.named(error.fault.value), error.sentence())
@@ -91,7 +105,12 @@ class AuthMiddleware:
         if public:
             return
         if has_credential:
-            request[KEY] = self._key(_joined(request, hdrs.AUTHORIZATION) or "")
+            key = request[KEY] = self._key(_joined(request, hdrs.AUTHORIZATION) or "")
+            if request.path != PATH:  # there the first message is the login
+                address = client_address(request.transport)
+                self._audit.add_repeated(
+                    AuditEntry(AuditEvent.LOGIN, key=key.name, address=address)
+                )
         elif request.path != PATH:  # there the first message may bring the key
             raise key_missing()
 

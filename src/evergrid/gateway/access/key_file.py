@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
 import os
 import re
 import stat
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -25,12 +23,21 @@ from evergrid.config.section import Section
 from evergrid.config.value_types import BOOLEAN, Value
 from evergrid.config.yaml_tree import ListNode, ScalarNode, parse
 from evergrid.gateway.access.access_key import EVERY_TABLE, PREFIX, AccessKey, hashed, new_secret
+from evergrid.gateway.access.private_file import lock_parent, replace_file
 from evergrid.model.errors import ConfigError
 
 LONGEST_NAME = 64
-KEY_MODE = 0o600
 
-_ENTRY = ("hash", "tables", "control", "created", "expires")
+_ENTRY = (
+    "hash",
+    "tables",
+    "control",
+    "admin",
+    "created",
+    "expires",
+    "previous_hash",
+    "previous_until",
+)
 _NAME = re.compile(rf"(?!{PREFIX})[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}")
 _HASH = re.compile(r"[0-9a-f]{64}")
 _PATTERN = re.compile(r"[A-Za-z0-9_*?]{1,100}")
@@ -134,21 +141,31 @@ def _read_key(section: Section, name: str) -> AccessKey:
     _report_unknown(section, _ENTRY)
     return AccessKey(
         name=name,
-        hash=_read_hash(section),
+        hash=_read_hash(section, "hash"),
         tables=_read_tables(section),
         control=section.value("control", BOOLEAN, False),
-        created=section.value("created", _TIME) if "created" in section else None,
-        expires=section.value("expires", _TIME) if "expires" in section else None,
+        admin=section.value("admin", BOOLEAN, False),
+        created=_read_time(section, "created"),
+        expires=_read_time(section, "expires"),
+        previous_hash=_read_hash(section, "previous_hash") if "previous_hash" in section else "",
+        # A previous secret without an end would be valid for ever by oversight.
+        previous_until=section.value("previous_until", _TIME)
+        if "previous_hash" in section
+        else None,
     )
 
 
-def _read_hash(section: Section) -> str:
+def _read_time(section: Section, name: str) -> datetime.datetime | None:
+    return section.value(name, _TIME) if name in section else None
+
+
+def _read_hash(section: Section, name: str) -> str:
     """The error never repeats the value, which may be the secret itself."""
-    node = section.node("hash")
+    node = section.node(name)
     if isinstance(node, ScalarNode) and _HASH.fullmatch(node.text):
         return node.text
     what = "expected the SHA-256 of a secret in 64 hex digits, lower case"
-    section.report(what, "Create keys with evergrid key create.", "hash")
+    section.report(what, "Create keys with evergrid key create.", name)
     return ""
 
 
@@ -171,10 +188,11 @@ def _report_unknown(section: Section, known: Sequence[str]) -> None:
 def _report_duplicates(section: Section, keys: Sequence[AccessKey]) -> None:
     owners: dict[str, str] = {}
     for key in keys:
-        owner = owners.setdefault(key.hash, key.name)
-        if key.hash and owner != key.name:
-            what = f"duplicate secret: '{owner}' has the same"
-            section.section(key.name).report(what, "Create a secret for each key.", "hash")
+        for field, digest in (("hash", key.hash), ("previous_hash", key.previous_hash)):
+            owner = owners.setdefault(digest, key.name)
+            if digest and owner != key.name:
+                what = f"duplicate secret: '{owner}' has the same"
+                section.section(key.name).report(what, "Create a secret for each key.", field)
 
 
 def create_key(
@@ -183,15 +201,51 @@ def create_key(
     *,
     tables: tuple[str, ...] = EVERY_TABLE,
     control: bool = False,
+    admin: bool = False,
     lifetime: datetime.timedelta | None = None,
 ) -> tuple[AccessKey, str]:
     """Make a key, add it to the file and return it with its secret, which is stored nowhere."""
-    secret = new_secret()
-    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    secret, now = new_secret(), _now()
     expires = None if lifetime is None else now + lifetime
-    key = AccessKey(name, hashed(secret), tables, control, created=now, expires=expires)
+    key = AccessKey(name, hashed(secret), tables, control, now, expires, admin)
     add_key(path, key)
     return key, secret
+
+
+def rotate_key(
+    path: Path,
+    name: str,
+    overlap: datetime.timedelta,
+    lifetime: datetime.timedelta | None = None,
+) -> tuple[AccessKey, str]:
+    """Give the key of this name another secret; the one before stays valid for `overlap`.
+
+    With `lifetime` the key expires that much later, else when it did before. A secret from before
+    the last rotation ends at once.
+    """
+    secret, now = new_secret(), _now()
+    with _locked(path):
+        keys = {key.name: key for key in read_keys(path).keys}
+        if name not in keys:
+            raise _unknown(path, name, keys)
+        before = keys[name]
+        if lifetime is None and before.expired(now):
+            remedy = f"Say how long it is valid: evergrid key rotate {name} --expires 30d."
+            raise ConfigError(f"key '{name}' has expired", where=str(path), remedy=remedy)
+        keys[name] = msgspec.structs.replace(
+            before,
+            hash=hashed(secret),
+            created=now,
+            expires=before.expires if lifetime is None else now + lifetime,
+            previous_hash=before.hash if overlap else "",
+            previous_until=now + overlap if overlap else None,
+        )
+        _write(path, tuple(keys.values()))
+    return keys[name], secret
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC).replace(microsecond=0)
 
 
 def add_key(path: Path, key: AccessKey) -> None:
@@ -210,14 +264,16 @@ def add_key(path: Path, key: AccessKey) -> None:
 def remove_key(path: Path, name: str) -> None:
     """Remove the key of this name from the file; ConfigError if there is none."""
     with _locked(path):
-        keys = read_keys(path).keys
-        left = tuple(key for key in keys if key.name != name)
-        if len(left) == len(keys):
-            listed = ", ".join(key.name for key in keys)
-            known = f"Known keys: {listed}." if keys else "There are no keys."
-            remedy = suggestion(name, [key.name for key in keys], known)
-            raise ConfigError(f"unknown key {quoted(name)}", where=str(path), remedy=remedy)
-        _write(path, left)
+        keys = {key.name: key for key in read_keys(path).keys}
+        if name not in keys:
+            raise _unknown(path, name, keys)
+        _write(path, [key for key in keys.values() if key.name != name])
+
+
+def _unknown(path: Path, name: str, names: Collection[str]) -> ConfigError:
+    known = f"Known keys: {', '.join(names)}." if names else "There are no keys."
+    remedy = suggestion(name, names, known)
+    return ConfigError(f"unknown key {quoted(name)}", where=str(path), remedy=remedy)
 
 
 @contextlib.contextmanager
@@ -227,12 +283,10 @@ def _locked(path: Path) -> Iterator[None]:
     The lock is on the directory, because each change replaces the file itself.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        directory = lock_parent(path)
     except OSError as error:
         raise _unwritable(path, error) from None
     try:
-        fcntl.flock(directory, fcntl.LOCK_EX)
         yield
     finally:
         os.close(directory)
@@ -242,19 +296,8 @@ def _write(path: Path, keys: Sequence[AccessKey]) -> None:
     """Replace the file atomically, readable for its owner only."""
     document = {"keys": {key.name: _entry(key) for key in keys}}
     text = _HEADING + yaml.safe_dump(document, sort_keys=False, width=100)
-    target = Path(os.path.realpath(path))
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                os.fchmod(file.fileno(), KEY_MODE)
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+        replace_file(path, text.encode())
     except OSError as error:
         raise _unwritable(path, error) from None
 
@@ -265,9 +308,15 @@ def _entry(key: AccessKey) -> dict[str, object]:
         "tables": list(key.tables),
         "control": key.control,
     }
+    # Gateways of earlier versions refuse a file with fields that they do not know.
+    if key.admin:
+        entry["admin"] = True
     for name, time in (("created", key.created), ("expires", key.expires)):
         if time is not None:
             entry[name] = time.isoformat(timespec="seconds")
+    if key.previous_hash and key.previous_until is not None:
+        entry["previous_hash"] = key.previous_hash
+        entry["previous_until"] = key.previous_until.isoformat(timespec="seconds")
     return entry
 
 

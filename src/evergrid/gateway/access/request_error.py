@@ -9,8 +9,12 @@ INTERNAL_ERROR = "internal error: please report it. Try again; the gateway's log
 
 
 class RequestError(EvergridError):
-    """The same over WebSocket and HTTP: a code for programs, a sentence for people."""
+    """The same over WebSocket and HTTP: a code for programs, a sentence for people.
 
-    def __init__(self, code: Code, what: str, *, remedy: str = "") -> None:
+    `key` is the name of a key that was recognised although it is refused.
+    """
+
+    def __init__(self, code: Code, what: str, *, remedy: str = "", key: str = "") -> None:
         self.code = code
+        self.key = key
         super().__init__(what, remedy=remedy)

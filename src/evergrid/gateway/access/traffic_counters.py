@@ -24,4 +24,5 @@ class TrafficCounters:
         self.ended: Counter[Code] = Counter()
         self.refused: Counter[str] = Counter()  # by limit, or by error code
         self.requests: Counter[int] = Counter()  # by status
+        self.audit_lost: Counter[str] = Counter()  # by reason
         self.control: Counter[str] = Counter()  # by result: SENT, or an error code

@@ -19,9 +19,10 @@ from evergrid.gateway.engine.publication import (
     record_batch,
     row_bytes,
 )
+from evergrid.gateway.engine.trace import trace_rows
 from evergrid.model.errors import BrokenPromise
 from evergrid.model.table import Column
-from evergrid.protocol.frames import FrameKind, Header
+from evergrid.protocol.frames import ID_COLUMN, FrameKind, Header
 from evergrid.protocol.messages import WindowState
 from evergrid.store.growing_array import Slots
 from evergrid.store.rows import Rows
@@ -118,6 +119,13 @@ class SharedWindow:
             rows=len(slots),
         )
         self.publication = WindowPublication(self.window, header, columns, rows, change, sent, size)
+        trace_rows(
+            "published",
+            lambda: (rows if change is None or sent is None else sent)[ID_COLUMN].to_pylist(),
+            table=store.table.name,
+            generation=generation,
+            sequence=moment.sequence,
+        )
         self._store, self._slots, self._tick = store, slots, moment.tick
         self._asked, self._start, self._published_at = asked, start, moment.now
         return self.publication

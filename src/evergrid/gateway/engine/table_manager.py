@@ -6,6 +6,7 @@ store as soon as it is completely loaded; until then it keeps showing the previo
 
 from __future__ import annotations
 
+import functools
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ from evergrid.gateway.engine.table_engine import (
     pipeline_info,
     until_back,
 )
+from evergrid.gateway.engine.trace import trace_rows
 from evergrid.gateway.engine.window_states import no_such_table
 from evergrid.model.gap import GapReason
 from evergrid.model.generation import State
@@ -173,6 +175,8 @@ class TableManager:
             self._hub.tick += 1
             if isinstance(segment, pa.RecordBatch):
                 applied = loaded.store.upsert(segment, self._hub.tick)
+                ids = functools.partial(loaded.store.row_ids, applied.changed)
+                trace_rows("applied", ids, topic=key.topic, table=key.table.name)
                 loaded.changes += segment.num_rows
                 loaded.note_times(segment)
                 self.rows_applied += segment.num_rows

@@ -21,7 +21,9 @@ from aiohttp import hdrs, web
 from evergrid.changelog.control_message import LARGEST_BYTES
 from evergrid.changelog.manifest import Manifest
 from evergrid.gateway.access.access_key import PREFIX, AccessKey
+from evergrid.gateway.access.audit_log import AuditEntry, AuditEvent, AuditLog
 from evergrid.gateway.access.auth_middleware import Log, proven_key
+from evergrid.gateway.access.connection_limiter import client_address
 from evergrid.gateway.access.json_response import JSON, json_response
 from evergrid.gateway.access.limits import TokenBuckets
 from evergrid.gateway.access.request_error import RequestError
@@ -95,11 +97,17 @@ class ControlEndpoint:
     """The handlers of /api/control."""
 
     def __init__(
-        self, engine: TableEngine, topic: ControlTopic, counters: TrafficCounters, log: Log
+        self,
+        engine: TableEngine,
+        topic: ControlTopic,
+        counters: TrafficCounters,
+        audit: AuditLog,
+        log: Log,
     ) -> None:
         self._engine = engine
         self._topic = topic
         self._counters = counters
+        self._audit = audit
         self._log = log
         self._buckets = TokenBuckets(PER_SECOND)
         self._over_limit: set[str] = set()  # keys whose excess was logged, until one is allowed
@@ -118,16 +126,24 @@ class ControlEndpoint:
     async def send(self, request: web.Request) -> web.StreamResponse:
         key = proven_key(request)
         message = None
+        entry = AuditEntry(
+            AuditEvent.CONTROL, key=key.name, address=client_address(request.transport)
+        )
         try:
             self._check_rate(key)
             message = await _body(request)
             _check_control_right(key)
             _check_content_type(request)
-            sent = await self._send(message, key)
+            wanted, sent = await self._send(message, key)
         except RequestError as error:
             self._record(key, message, error.code, error.sentence())
+            # Not its text: what is no control message may be anything, even a secret.
+            refused = msgspec.structs.replace(entry, reason=error.code.value)
+            self._audit.add_repeated(refused)
             raise
-        self._record(key, message, None, f"sent to {sent.topic} as {sent.partition}:{sent.offset}.")
+        position = f"{sent.partition}:{sent.offset}"
+        self._record(key, message, None, f"sent to {sent.topic} as {position}.")
+        self._audit.add(msgspec.structs.replace(entry, request=wanted, message=position))
         return json_response(SentResponse(MessagePosition(sent.partition, sent.offset)), 202)
 
     def _check_rate(self, key: AccessKey) -> None:
@@ -139,10 +155,10 @@ class ControlEndpoint:
             )
         self._over_limit.discard(key.name)
 
-    async def _send(self, message: bytes, key: AccessKey) -> SentPosition:
+    async def _send(self, message: bytes, key: AccessKey) -> tuple[Request, SentPosition]:
         manifest = (await self._engine.pipeline()).manifest
         try:
-            self._topic.read(message, manifest)
+            wanted = self._topic.read(message, manifest)
         except DataError as error:
             raise RequestError(
                 Code.BAD_CONTROL,
@@ -153,7 +169,7 @@ class ControlEndpoint:
         sending = loop.run_in_executor(self._pool, self._topic.send, message, by, manifest)
         try:
             async with asyncio.timeout(_KAFKA_SECONDS):
-                return await sending
+                return wanted, await sending
         except TimeoutError:
             what = f"timeout: Kafka did not take the message within {_KAFKA_SECONDS:.0f} s"
             raise RequestError(Code.NOT_SENT, what, remedy=_AGAIN) from None

@@ -178,6 +178,11 @@ def _counted(counters: TrafficCounters) -> Mapping[str, tuple[str, str, Mapping[
         ),
         "http_requests_total": ("HTTP responses, by status.", "status", statuses),
         "control_requests_total": (verdicts, "verdict", counters.control),
+        "audit_lost_total": (
+            "Entries that the audit log lacks, by reason.",
+            "reason",
+            counters.audit_lost,
+        ),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from evergrid.gateway.access.json_response import ErrorBody
+from evergrid.gateway.access.open_sessions import SessionInfo
 from evergrid.gateway.access.request_checks import MAX_OFFSET
 from evergrid.gateway.engine.table_engine import TableInfo
 from evergrid.gateway.http.api import Liveness, Readiness, TableList
@@ -16,6 +17,7 @@ from evergrid.gateway.http.control_endpoint import ControlResponse, SentResponse
 from evergrid.gateway.http.pipeline_status import PipelineResponse
 from evergrid.gateway.http.row_formats import Row, RowsDocument
 from evergrid.gateway.http.row_parameters import ALL, Format
+from evergrid.gateway.http.sessions_endpoint import SessionList
 from evergrid.model.gap import GapReason
 from evergrid.model.table import NAME
 from evergrid.protocol.error_codes import Code
@@ -34,6 +36,8 @@ _TYPES = (
     Readiness,
     RowsDocument,
     SentResponse,
+    SessionInfo,
+    SessionList,
     TableInfo,
     TableList,
 )
@@ -52,6 +56,7 @@ _RENAMED = {
     "PipelineStatus": "Pipeline",
     "Role": "ColumnRole",
     "RowsDocument": "Rows",
+    "SessionInfo": "Session",
     "SourceStatus": "Source",
     "State": "GenerationState",
     "TableInfo": "Table",
@@ -121,15 +126,28 @@ def _paths() -> Json:
     }
     table = _get("One table: columns, size, rate, freshness.", _json(TableInfo), *_OF_ONE_TABLE)
     pipeline = _get("The pipeline's state and its generations.", _json(PipelineResponse))
+    sessions = _get("The open sessions; needs `admin`.", _json(SessionList), Code.NO_RIGHTS)
     return {
         **{path: {"get": {"security": []} | operation} for path, operation in public.items()},
         "/metrics": {"get": _get("Metrics for Prometheus.", _text("text/plain"))},
         "/api/tables": {"get": _get("The tables that the key may read.", _json(TableList))},
         "/api/control": _control_path(),
         "/api/pipeline": {"get": pipeline},
+        "/api/sessions": {"get": sessions},
+        "/api/sessions/{id}": _session_path(),
         "/api/tables/{name}": {"parameters": [_TABLE_NAME], "get": table},
         "/api/tables/{name}/rows": {"parameters": [_TABLE_NAME], "get": _rows()},
         PATH: {"get": _live()},
+    }
+
+
+def _session_path() -> Json:
+    codes, session = (Code.NO_RIGHTS, Code.NOT_FOUND), _json(SessionInfo)
+    parameter: Json = {"name": "id", "in": "path", "required": True, "schema": _TEXT}
+    return {
+        "parameters": [parameter],
+        "get": _get("One open session; needs `admin`.", session, *codes),
+        "delete": _get("End a session, and show what it was; needs `admin`.", session, *codes),
     }
 
 

@@ -7,11 +7,14 @@ import contextlib
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
+import msgspec
 import pyarrow as pa
 from aiohttp import hdrs, web
 
 from evergrid.config.settings import GatewayLimits
+from evergrid.gateway.access.audit_log import AuditEntry, AuditEvent, AuditLog
 from evergrid.gateway.access.auth_middleware import key_of
+from evergrid.gateway.access.connection_limiter import client_address
 from evergrid.gateway.access.limits import SlotCounter
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.access.sending_bytes import SendingBytes
@@ -40,6 +43,7 @@ class RowDownloads:
         limits: GatewayLimits,
         counters: TrafficCounters,
         sending: SendingBytes,
+        audit: AuditLog,
     ) -> None:
         self._engine = engine
         self._slots = slots
@@ -48,6 +52,7 @@ class RowDownloads:
         self._of_key: Counter[str] = Counter()
         self._counters = counters
         self._sending = sending
+        self._audit = audit
 
     async def respond(self, request: web.Request, wanted: RowsRequest) -> web.StreamResponse:
         if self._sending.is_full(_key_name(request)):
@@ -74,7 +79,23 @@ class RowDownloads:
                 return web.Response(headers=response.headers)
             form = writer(wanted.format, _rows_head(table, first), wanted.guard)
             await response.prepare(request)
-            await self._send(response, request, form, first, batches)
+            sent: list[int] = []  # rows, batch by batch
+            is_complete = False
+            entry = AuditEntry(
+                AuditEvent.EXPORT,
+                key=_key_name(request),
+                address=client_address(request.transport),
+                table=table.name,
+                format=wanted.format.value,
+            )
+            try:
+                await self._send(response, request, form, first, batches, sent)
+                is_complete = True
+            finally:
+                entry = msgspec.structs.replace(entry, rows=sum(sent), is_complete=is_complete)
+                # A program may ask for a few rows all the time: such entries are put together.
+                is_small = wanted.is_small(self._window_rows)
+                (self._audit.add_repeated if is_small else self._audit.add)(entry)
             return response
 
     async def _table(self, name: str) -> TableInfo:
@@ -122,6 +143,7 @@ class RowDownloads:
         form: Writer,
         first: pa.RecordBatch,
         rest: AsyncIterator[pa.RecordBatch],
+        sent: list[int],
     ) -> None:
         """Once begun, only an aborted connection can show that it failed."""
         try:
@@ -131,6 +153,7 @@ class RowDownloads:
                 await self._room(_key_name(request))
                 with self._sending.sending(_key_name(request), batch.nbytes):
                     await self._write_rows(response, form, batch)
+                sent.append(batch.num_rows)
             await self._write(response, form.end())
             await response.write_eof()
         except BaseException:

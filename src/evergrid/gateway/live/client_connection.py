@@ -7,12 +7,12 @@ client misses meanwhile is replaced by what is newest then.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from collections.abc import Sequence
 
 from aiohttp import WSMsgType
 
+from evergrid.gateway.access.open_sessions import SessionInfo
 from evergrid.gateway.access.request_error import INTERNAL_ERROR
 from evergrid.gateway.access.sending_bytes import SMALL_BYTES, SendingBytes
 from evergrid.gateway.access.traffic_counters import TrafficCounters
@@ -25,6 +25,7 @@ from evergrid.gateway.engine.deliveries import (
     SubscriberId,
 )
 from evergrid.gateway.engine.table_engine import TableEngine
+from evergrid.gateway.engine.trace import is_on, trace
 from evergrid.gateway.live.delivery_router import DeliveryRouter
 from evergrid.gateway.live.live_session import LiveSession
 from evergrid.gateway.live.outbound_queue import OutboundQueue
@@ -35,17 +36,16 @@ from evergrid.gateway.live.session_actions import (
     MoveWindow,
     OpenWindow,
 )
+from evergrid.gateway.live.session_audit import SessionAudit
 from evergrid.gateway.live.websocket import LiveWebSocket
 from evergrid.protocol.error_codes import Code
-from evergrid.protocol.messages import State, Welcome, encode, failed
+from evergrid.protocol.frames import decode
+from evergrid.protocol.messages import Failed, State, Welcome, encode, failed
 
 CLOSE_SECONDS = 4.0  # for the last message to be sent; then the socket is closed without it
 STALL_SECONDS = 10.0
 # With TLS the progress within a frame is not visible, only that all of it was sent.
 TLS_STALL_SECONDS = 30.0
-
-
-_numbers = itertools.count(1)
 
 
 class StallTimer:
@@ -78,6 +78,8 @@ class ClientConnection:
         router: DeliveryRouter,
         counters: TrafficCounters,
         sending: SendingBytes,
+        audit: SessionAudit,
+        number: int,
     ) -> None:
         self._session = session
         self._socket = socket
@@ -85,7 +87,9 @@ class ClientConnection:
         self._router = router
         self._counters = counters
         self._sending = sending
-        self._number = next(_numbers)
+        self._audit = audit
+        self._number = number
+        self._since = time.time_ns() // 1000
         self._queue = OutboundQueue()
         self._wake = asyncio.Event()
         self._end: EndConnection | None = None
@@ -171,6 +175,12 @@ class ClientConnection:
     def end(self, code: Code, message: str) -> None:
         self._do(self._session.end(code, message))
 
+    @property
+    def info(self) -> SessionInfo:
+        audit, session = self._audit, self._session
+        windows = len(session.subscribers)
+        return SessionInfo(audit.id, session.key_name, audit.address, self._since, windows)
+
     def abort(self) -> None:
         """Close the socket without a message."""
         self._socket.abort()
@@ -187,6 +197,9 @@ class ClientConnection:
             self._router.add(action.subscriber, self)
             owner = Owner(self._number, self._session.key_name)
             self._engine.open(action.subscriber, action.query, action.window, action.resume, owner)
+            if is_on():
+                table = action.query.table
+                trace("window opened", session=self._audit.id, sub=action.sub, table=table)
         elif isinstance(action, MoveWindow):
             self._queue.move(action.subscriber, action.window)
             self._engine.move(action.subscriber, action.window)
@@ -199,10 +212,16 @@ class ClientConnection:
             self._end = action
             self._ended_at = time.monotonic()
             self._counters.ended[action.code] += 1
+            self._audit.refused(action.code, self._session.key_name or action.key)
         elif isinstance(action.message, State):
             self._queue.add_state(action.message)
         else:
-            self._counters.logins += isinstance(action.message, Welcome)
+            if isinstance(action.message, Welcome):
+                self._counters.logins += 1
+                self._audit.logged_in(self._session.key_name)
+                trace("session opened", session=self._audit.id, key=self._session.key_name)
+            elif isinstance(action.message, Failed):
+                self._audit.refused(Code.named(action.message.code), self._session.key_name)
             if not self._queue.add_message(encode(action.message)):
                 self.end(Code.TOO_SLOW, "too slow: too many messages wait to be read.")
 
@@ -237,8 +256,21 @@ class ClientConnection:
                 self._counters.frame_bytes += len(frame)
                 with self._sending.sending(self._session.key_name, len(frame)):
                     await self._socket.send_bytes(frame)
+                if is_on():
+                    self._trace(frame)
             else:
                 return
+
+    def _trace(self, frame: bytes) -> None:
+        sent = decode(frame)
+        trace(
+            "sent",
+            session=self._audit.id,
+            sub=sent.sub,
+            generation=sent.header.generation,
+            sequence=sent.header.sequence,
+            kind=sent.header.kind.name.lower(),
+        )
 
     def _must_wait(self) -> bool:
         """Whether the next frame is large, and there is no room for it now."""

@@ -6,11 +6,13 @@ import asyncio
 import itertools
 import random
 import time
+from collections.abc import Sequence
 
 from aiohttp import hdrs, web
 
 from evergrid.config.settings import GatewayLimits
 from evergrid.gateway.access.access_key import KeyFinder
+from evergrid.gateway.access.audit_log import AuditLog
 from evergrid.gateway.access.auth_middleware import key_of
 from evergrid.gateway.access.connection_limiter import (
     ConnectionLimiter,
@@ -18,6 +20,7 @@ from evergrid.gateway.access.connection_limiter import (
     to_close,
 )
 from evergrid.gateway.access.limits import ConnectionCounter, ConnectionSlot
+from evergrid.gateway.access.open_sessions import SessionInfo
 from evergrid.gateway.access.refusals import Refusals
 from evergrid.gateway.access.request_error import RequestError
 from evergrid.gateway.access.sending_bytes import SendingBytes
@@ -26,6 +29,7 @@ from evergrid.gateway.engine.table_engine import TableEngine
 from evergrid.gateway.live.client_connection import CLOSE_SECONDS, ClientConnection
 from evergrid.gateway.live.delivery_router import DeliveryRouter
 from evergrid.gateway.live.live_session import LiveSession, SessionContext
+from evergrid.gateway.live.session_audit import SessionAudit
 from evergrid.gateway.live.websocket import LiveWebSocket
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import SUBPROTOCOL
@@ -34,7 +38,9 @@ from evergrid.version import __version__
 CHECK_SECONDS = 0.5
 CHECKED_AT_ONCE = 100  # in one turn of the event loop
 
-_subscriber_ids = itertools.count(1)  # of the whole process: no id is used twice
+# Of the whole process: no id is used twice.
+_subscriber_ids = itertools.count(1)
+_numbers = itertools.count(1)
 
 
 class LiveEndpoint:
@@ -48,11 +54,13 @@ class LiveEndpoint:
         counters: TrafficCounters,
         sending: SendingBytes,
         refusals: Refusals,
+        audit: AuditLog,
     ) -> None:
         self._engine = engine
         self._counters = counters
         self._sending = sending
         self._refusals = refusals
+        self._audit = audit
         self._limits = limits
         self._context = SessionContext(
             instance=engine.instance,
@@ -82,9 +90,7 @@ class LiveEndpoint:
             await socket.open(request)
             self._counters.connections += 1
             session = LiveSession(self._context, slot, key, time.monotonic(), random.random())
-            connection = ClientConnection(
-                session, socket, self._engine, self.router, self._counters, self._sending
-            )
+            connection = self._connection(session, socket, address)
             if key is None:
                 self._logging_in[slot] = connection, address
             await self._run(connection)
@@ -92,6 +98,38 @@ class LiveEndpoint:
             self._logging_in.pop(slot, None)
             slot.release()
         return socket
+
+    def _connection(
+        self, session: LiveSession, socket: LiveWebSocket, address: str
+    ) -> ClientConnection:
+        number = next(_numbers)
+        # With the instance in it, so that it is not the id of a session of another gateway.
+        session_id = f"{self._engine.instance[:8]}-{number}"
+        return ClientConnection(
+            session,
+            socket,
+            self._engine,
+            self.router,
+            self._counters,
+            self._sending,
+            SessionAudit(self._audit, self._refusals, session_id, address),
+            number,
+        )
+
+    def sessions(self) -> Sequence[SessionInfo]:
+        """The open sessions, the oldest first."""
+        return sorted((one.info for one in self._connections), key=lambda info: info.since)
+
+    def end_session(self, session: str) -> SessionInfo | None:
+        """End a session; its client may connect again, if its key is still valid."""
+        for connection in self._connections:
+            info = connection.info
+            if info.id == session:
+                connection.end(
+                    Code.SESSION_ENDED, "session ended by an administrator. Connect again."
+                )
+                return info
+        return None
 
     def _make_room(self) -> None:
         """End a connection that has not logged in, if there are too many, for a new one."""

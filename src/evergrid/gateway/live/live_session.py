@@ -250,7 +250,7 @@ class LiveSession:
             if self._slot.key is None:
                 self._slot.log_in(found.name)
         except RequestError as error:
-            return EndConnection(error.code, error.sentence())
+            return EndConnection(error.code, error.sentence(), error.key)
         if self._slot.key != found.name:
             return EndConnection(
                 Code.BAD_KEY, "authentication failed: hello and handshake have different keys."
@@ -341,7 +341,7 @@ class LiveSession:
         try:
             found = self._context.keys.current(key)
         except RequestError as error:
-            yield EndConnection(error.code, error.sentence())
+            yield EndConnection(error.code, error.sentence(), error.key)
             return
         if found is key:
             return

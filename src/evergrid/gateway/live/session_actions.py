@@ -38,10 +38,14 @@ class CloseWindow(msgspec.Struct, frozen=True):
 
 
 class EndConnection(msgspec.Struct, frozen=True):
-    """Send this error to the client and close the connection."""
+    """Send this error to the client and close the connection.
+
+    `key` is the name of a key that was recognised although it is refused.
+    """
 
     code: Code
     message: str
+    key: str = ""
 
 
 Action = SendMessage | OpenWindow | MoveWindow | CloseWindow | EndConnection
