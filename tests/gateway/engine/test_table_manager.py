@@ -507,6 +507,26 @@ def test_what_is_said_about_a_table_is_so(keeping: Keeping) -> None:
     assert keeping.manager.message == "All tables are loaded."
 
 
+def test_requests_without_a_key_are_told_no_names_and_no_numbers() -> None:
+    keeping = Keeping()
+    keeping.tables, keeping.current = [], None
+    down = "authentication failed for user gateway at 10.1.2.3:9093 (SCRAM-SHA-512)."
+    keeping.turn(down=down)
+    assert keeping.manager.message.startswith(down)
+    assert keeping.manager.public_message == "Kafka cannot be read."
+    keeping.turn()
+    assert keeping.manager.public_message == keeping.manager.message
+    first = followed(1)
+    keeping.tables, keeping.current = [first], 1
+    keeping.reached[first.key] = LoadProgress(3, 5)
+    keeping.turn()
+    assert keeping.manager.message == "Loading: 3 of 5 changes."
+    assert keeping.manager.public_message == "Tables are being loaded."
+    keeping.reached[first.key] = LoadProgress(5, 5)
+    keeping.turn()
+    assert keeping.manager.public_message == keeping.manager.message == "All tables are loaded."
+
+
 def test_rows_dropped_for_lack_of_memory_are_told_and_counted() -> None:
     keeping = Keeping(table_bytes=MEGABYTE)
     first = followed(1)

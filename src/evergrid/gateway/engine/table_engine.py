@@ -54,6 +54,7 @@ class EngineLoad(msgspec.Struct, frozen=True):
     rows_applied: int
     ready: bool
     message: str
+    public_message: str  # the same without names and numbers, for requests without a key
 
 
 class PipelineHealth(enum.Enum):

@@ -36,6 +36,7 @@ _HEARTBEAT_SECONDS = 20.0
 # By another machine's clock, so the bound is wide; a running pipeline beats within the grace.
 _HEARTBEAT_AGE_SECONDS = 120.0
 _HEARTBEAT_GRACE_SECONDS = 6.0
+_LOADING = "Tables are being loaded."
 _RATE_SECONDS = 5.0
 _RATE_STEP = 0.5
 
@@ -131,14 +132,23 @@ class TableManager:
     @property
     def message(self) -> str:
         """What it is waiting for, in a sentence, or that all tables are loaded."""
+        if self._feed.down and not self.ready:
+            return until_back(self._feed.down)
+        if self.public_message != _LOADING:
+            return self.public_message
+        states = [self._state(name) for name in self._feed.manifest.tables()]
+        return _loading(sum(one.done for one in states), sum(one.total for one in states))
+
+    @property
+    def public_message(self) -> str:
+        """The same for those without a key: no host, no user, no numbers."""
         if self.ready:
             return "All tables are loaded."
         if self._feed.down:
-            return until_back(self._feed.down)
+            return "Kafka cannot be read."
         if self._feed.manifest.current_generation is None:
             return "There are no tables yet: waiting for a pipeline."
-        states = [self._state(name) for name in self._feed.manifest.tables()]
-        return _loading(sum(one.done for one in states), sum(one.total for one in states))
+        return _LOADING
 
     def update(self, feed: FeedUpdate) -> None:
         """Follow the feed: start loading, show or drop tables, and report their states."""

@@ -145,6 +145,7 @@ class ThreadedEngine:
             rows_applied=self._manager.rows_applied,
             ready=self._manager.ready,
             message=self._manager.message,
+            public_message=self._manager.public_message,
         )
 
     async def failed(self) -> NoReturn:
