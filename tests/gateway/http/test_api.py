@@ -234,9 +234,7 @@ def test_metrics_tell_what_was_done(gateway: LocalGateway) -> None:
 
 def test_a_key_for_some_tables_gets_no_metrics_of_the_whole_gateway(gateway: LocalGateway) -> None:
     some = f"Bearer {gateway.new_key('some', ['peop*'])}"
-    wait_until(
-        lambda: ask(gateway, "/metrics", Authorization=some).status == 200, "the new key"
-    )
+    wait_until(lambda: ask(gateway, "/metrics", Authorization=some).status == 200, "the new key")
     text = ask(gateway, "/metrics", Authorization=some).body.decode()
     assert 'evergrid_table_rows{table="people"} 20' in text
     assert "evergrid_ready 1\n" in text
