@@ -19,6 +19,7 @@ from evergrid.changelog.manifest import OLD_SECONDS, Gap
 from evergrid.gateway.engine.changelog_follower import NO_UPDATE, Segment
 from evergrid.gateway.engine.gap_text import gap_log_line, gap_warning
 from evergrid.gateway.engine.hub import Hub
+from evergrid.gateway.engine.retention_clock import RetentionClock
 from evergrid.gateway.engine.table_engine import (
     PipelineInfo,
     TableInfo,
@@ -120,7 +121,8 @@ class TableManager:
         self._heartbeat_at = time.monotonic()
         self._logged_gaps: set[tuple[str, str]] = set()  # changelog topic and reason
         self.rows_applied = 0
-        self.log_lines: list[str] = []
+        self._clock = RetentionClock()
+        self.log_lines = self._clock.log_lines
 
     @property
     def ready(self) -> bool:
@@ -213,8 +215,14 @@ class TableManager:
 
     def _expire(self, loaded: _LoadedTable) -> None:
         self._hub.tick += 1
-        applied = loaded.store.expire(time.time_ns() // 1000)
+        applied = loaded.store.expire(self._clock.now(self._time_of_pipeline()))
         self._hub.update(loaded.store, applied)
+
+    def _time_of_pipeline(self) -> int | None:
+        """By its last heartbeat, in microseconds; None if there was none."""
+        heartbeat = self._feed.manifest.heartbeat
+        passed = time.monotonic() - self._heartbeat_at
+        return heartbeat + int(passed * 1e6) if heartbeat else None
 
     def _targets(self) -> dict[str, Followed]:
         """The changelog that belongs to each table name now."""
