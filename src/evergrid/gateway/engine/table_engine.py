@@ -55,6 +55,7 @@ class EngineLoad(msgspec.Struct, frozen=True):
     ready: bool
     message: str
     public_message: str  # the same without names and numbers, for requests without a key
+    delay_seconds: float = 0.0  # since the oldest change was read that is not published
 
 
 class PipelineHealth(enum.Enum):

@@ -148,6 +148,10 @@ def _numbers(now: MetricsSnapshot) -> Mapping[str, tuple[str, Number]]:
         "view_cpu_seconds_total": ("CPU spent on views.", load.view_seconds),
         "publications_total": ("Publications of windows.", load.hub.publications),
         "rows_applied_total": ("Changes applied.", load.rows_applied),
+        "engine_delay_seconds": (
+            "Since the oldest change was read that is not published; 0: there is none.",
+            load.delay_seconds,
+        ),
         "connections": ("Open WebSockets.", now.connections),
         "strangers": ("Open WebSockets that have not logged in.", now.anonymous),
         "exports": ("Large downloads under way.", now.exports),
