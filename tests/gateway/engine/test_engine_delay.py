@@ -73,7 +73,7 @@ def test_changes_that_are_applied_and_not_published_wait_too(clock: Clock) -> No
 
 
 def test_a_window_that_waits_for_its_turn_is_told_so_once(clock: Clock) -> None:
-    states = BusyStates(EngineDelay(), [].append)
+    states = BusyStates(EngineDelay(), list[str]().append)
     for subscriber in range(4):
         states.open(subscriber)
         clock.seconds += 1
