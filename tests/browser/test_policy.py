@@ -35,6 +35,8 @@ def test_the_policy_is_strict(visitor: Visitor) -> None:
     assert first["frame-ancestors"] == "'none'"
     assert first["base-uri"] in ("'self'", "'none'")
     assert first["form-action"] in ("'self'", "'none'")
+    assert first["require-trusted-types-for"] == "'script'"
+    assert first["trusted-types"] == "'none'"
     said = " ".join(f"{name} {value}" for name, value in first.items())
     assert "unsafe" not in said
     assert "*" not in said
@@ -66,3 +68,18 @@ def test_nothing_that_one_does_breaks_it(visitor: Visitor) -> None:
     assert {url.split("/")[2] for url in visitor.requests if "//" in url} == {
         visitor.address.split("/")[2]
     }
+
+
+def test_no_text_becomes_html_or_code(visitor: Visitor) -> None:
+    visitor.allow("Trusted|Content Security Policy")
+    page = visitor.open()
+    TableReader(page, "final_ui").is_live()
+    for attempt in (
+        "document.createElement('div').innerHTML = '<img src=x>'",
+        "document.createElement('script').text = 'alert(1)'",
+        "trustedTypes.createPolicy('default', { createHTML: (html) => html })",
+    ):
+        refused = (
+            f"() => {{ try {{ {attempt}; return ''; }} catch (error) {{ return error.name; }} }}"
+        )
+        assert page.evaluate(refused) == "TypeError", attempt

@@ -149,6 +149,11 @@ class Caller:
 
     def shake_hands(self, headers: Mapping[str, str] | None = None) -> Answer:
         """The handshake of a browser's page, with these headers replaced."""
+        self.ask_for_upgrade(headers)
+        return self.upgraded()
+
+    def ask_for_upgrade(self, headers: Mapping[str, str] | None = None) -> None:
+        """The first half of the handshake, without waiting for its answer."""
         usual = {
             "Host": self.host(),
             "Origin": self.origin(),
@@ -162,6 +167,9 @@ class Caller:
             f"{name}: {value}" for name, value in {**usual, **(headers or {})}.items() if value
         ]
         self.send("\r\n".join(["GET /api/live HTTP/1.1", *lines, "", ""]).encode("latin-1"))
+
+    def upgraded(self) -> Answer:
+        """The answer to the handshake."""
         head = self._until(b"\r\n\r\n")
         answer = Answer(head)
         if answer.status != 101:

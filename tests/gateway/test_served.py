@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,12 +20,13 @@ from evergrid.changelog.codec import Row
 from evergrid.changelog.manifest import Gap
 from evergrid.config import load
 from evergrid.gateway.access.key_file import create_key
+from evergrid.gateway.engine.engine_delay import BUSY
 from evergrid.model.control_request import Verdict
 from evergrid.model.generation import Generation, State, TableTopic
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.frames import FrameKind
 from evergrid.testing.evergrid_process import EvergridProcess
-from tests.gateway.caller import BINARY, TEXT, calling, frame, ids, label, wait_until, works
+from tests.gateway.caller import BINARY, TEXT, Caller, calling, frame, ids, label, wait_until, works
 from tests.handwritten_pipeline import HandwrittenPipeline
 
 TABLE = "users_ui"
@@ -278,6 +281,72 @@ def test_only_the_join_changes_and_readers_of_its_sources_see_no_blank(stage: St
     wait_until(lambda: bool(figures()["final_ui"]["gaps"]), "its gap")
     assert figures()[TABLE]["changes"] == changes, "nothing was loaded a second time"
     assert joined != second.tables["final_ui"].topic
+
+
+def test_windows_of_a_gateway_that_is_too_busy_are_stale_until_it_has_caught_up(
+    stage: Stage,
+) -> None:
+    enough = threading.Event()
+    writer = threading.Thread(target=write_much, args=(stage, enough))
+    with contextlib.ExitStack() as open_connections:
+        viewer = open_connections.enter_context(calling(stage))
+        viewer.log_in()
+        viewer.open(1, TABLE, search="Last", columns=["name"])
+        assert next_state(viewer)["state"] == "live"
+        busy = [open_connections.enter_context(calling(stage)) for _ in range(4)]
+        for number, caller in enumerate(busy):
+            caller.log_in()
+            for sub in range(60):
+                caller.open(sub, TABLE, filter=expensive(f"{number}-{sub}"))
+        writer.start()
+        try:
+            began = time.time_ns() // 1000
+            told = next_state(viewer, busy)
+        finally:
+            enough.set()
+            writer.join()
+        assert (told["state"], told["message"]) == ("stale", BUSY)
+        since = told["since"]
+        assert isinstance(since, int)
+        assert began - 10_000_000 < since < time.time_ns() // 1000 - 4_000_000
+        shown = metrics(stage)
+        assert f'evergrid_table_state{{table="{TABLE}",state="stale"}} 1\n'.encode() in shown
+        assert b"evergrid_engine_delay_seconds 0" not in shown
+        for caller in busy:
+            caller.close()
+        stage.write(10_000, "Last")
+        assert next_state(viewer) == {"type": "state", "sub": 1, "state": "live", "message": ""}
+        viewer.say(type="close", sub=1)
+        viewer.open(2, TABLE, search="Last", columns=["name"])
+        assert ids(viewer.watch()) == ["0:10000"]
+    assert BUSY in stage.process.said()
+
+
+def expensive(name: str) -> dict[str, object]:
+    """A filter that no row passes, and that looks at every text of each."""
+    parts = [{"column": "name", "op": "contains", "value": f"{name}-{n}"} for n in range(40)]
+    return {"or": parts}
+
+
+def write_much(stage: Stage, enough: threading.Event) -> None:
+    while not enough.is_set():
+        for start in range(1000, 9000, 2000):
+            rows = {f"0:{offset}": user(offset) for offset in range(start, start + 2000)}
+            stage.pipeline.write_all(stage.table, rows)
+
+
+def next_state(viewer: Caller, others: Sequence[Caller] = ()) -> dict[str, object]:
+    """The next state of a window; every heart is answered, for the others too."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        opcode, payload = viewer.next()
+        message = json.loads(payload) if opcode == TEXT else {}
+        if message.get("type") == "state":
+            return dict(message)
+        if message.get("type") == "heart":
+            for caller in (viewer, *others):
+                caller.say(type="heart")
+    raise TimeoutError(f"no state within {START_SECONDS} s")
 
 
 def test_it_stops_when_asked_and_tells_its_clients(stage: Stage, tmp_path: Path) -> None:

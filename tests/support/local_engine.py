@@ -119,6 +119,7 @@ class LocalEngine:
             rows_applied=sum(self._changes.values()),
             ready=self.ready,
             message="All tables are loaded." if self.ready else "Loading: 1 of 2 tables.",
+            public_message="" if self.ready else "Tables are being loaded.",
         )
 
     # What a test does

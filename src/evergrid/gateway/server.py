@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +25,10 @@ from evergrid.gateway.http.assets import FOLDER, load
 from evergrid.gateway.http.control_endpoint import ControlTopic
 from evergrid.model.errors import ConfigError
 
-BACKLOG = 1024
+BACKLOG = 4096  # connections that wait in the kernel; systems may allow fewer
+# In one turn of the event loop: many who come at once take turns with everybody's updates, and
+# each has its first request read before too many others are counted as silent.
+ACCEPTED_AT_ONCE = 20
 SHUTDOWN_SECONDS = 2.0
 
 
@@ -114,6 +118,7 @@ async def serve(
             work.append(certificate.watch())
         tasks = [asyncio.create_task(one) for one in work]
         await listener.start_serving()
+        _set_backlog(listener)
     except OSError as error:
         listener.close()
         raise _cannot_bind(gateway, error) from error
@@ -136,12 +141,19 @@ async def _bind(
             ssl=context,
             ssl_handshake_timeout=gateway.limits.login_seconds if context else None,
             ssl_shutdown_timeout=SHUTDOWN_SECONDS if context else None,
-            backlog=BACKLOG,
+            backlog=ACCEPTED_AT_ONCE,
             reuse_address=True,
             start_serving=False,
         )
     except OSError as error:
         raise _cannot_bind(gateway, error) from error
+
+
+def _set_backlog(listener: asyncio.Server) -> None:
+    """asyncio has one number for how many wait in the kernel and how many it accepts at once."""
+    for one in listener.sockets:
+        with socket.socket(fileno=os.dup(one.fileno())) as same:
+            same.listen(BACKLOG)
 
 
 def _cannot_bind(gateway: Gateway, error: OSError) -> ConfigError:

@@ -330,6 +330,8 @@ def test_every_answer_has_a_strict_policy_for_pages() -> None:
             "base-uri": "'none'",
             "form-action": "'none'",
             "frame-ancestors": "'none'",
+            "require-trusted-types-for": "'script'",
+            "trusted-types": "'none'",
         }
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Referrer-Policy"] == "no-referrer"

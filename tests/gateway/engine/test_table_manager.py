@@ -31,6 +31,7 @@ from tests.support.naive_table import Value
 TABLE = making.made_table(version=False)
 MEGABYTE = 1 << 20
 NOW = time.time_ns() // 1000
+HOUR = 3_600_000_000
 
 
 def row(offset: int, **cells: Value) -> dict[str, Value]:
@@ -454,6 +455,46 @@ def test_retention_takes_the_oldest_and_viewers_see_them_go() -> None:
     assert keeping.info().max_rows == 2
 
 
+def test_a_clock_that_jumps_forward_takes_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    keeping = Keeping()
+    day = Retention(None, 24 * 3600)
+    first = followed(1, making.made_table(version=False, retention=day))
+    keeping.tables, keeping.current = [first], 1
+    keeping.reached[first.key] = LoadProgress(0, 0)
+    keeping.turn()
+    keeping.apply(first, row(1, ts=NOW - 20 * HOUR), row(2))
+    jumped = time.time_ns() + 30 * 24 * HOUR * 1000
+    monkeypatch.setattr(time, "time_ns", lambda: jumped)
+    keeping.manager.expire()
+    keeping.apply(first, row(3))
+    assert keeping.shown() == ["0:1", "0:2", "0:3"]
+    assert [line for line in keeping.manager.log_lines if "jumped forward by 2,59" in line]
+    in_five_hours = time.monotonic() + 5 * 3600
+    monkeypatch.setattr(time, "monotonic", lambda: in_five_hours)
+    keeping.manager.expire()
+    keeping.watching.settle()
+    assert keeping.shown() == ["0:2", "0:3"], "it follows, at most twice as fast as time passes"
+
+
+def test_rows_do_not_expire_before_their_time_by_the_pipelines_clock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A gateway that starts on a machine whose clock is wrong."""
+    wrong = time.time_ns() + 30 * 24 * HOUR * 1000
+    monkeypatch.setattr(time, "time_ns", lambda: wrong)
+    keeping = Keeping()
+    first = followed(1, making.made_table(version=False, retention=Retention(None, 24 * 3600)))
+    keeping.tables, keeping.current = [first], 1
+    keeping.reached[first.key] = LoadProgress(0, 0)
+    keeping.turn(heartbeat=NOW)
+    keeping.apply(first, row(1, ts=NOW - 25 * HOUR), row(2, ts=NOW - 20 * HOUR), row(3))
+    assert keeping.shown() == ["0:2", "0:3"]
+    keeping.turn(heartbeat=NOW + 5 * HOUR)
+    keeping.manager.expire()
+    keeping.watching.settle()
+    assert keeping.shown() == ["0:3"]
+
+
 def test_a_table_that_has_used_up_its_memory_loses_its_oldest_rows_before_everyones_eyes() -> None:
     keeping = Keeping(MEGABYTE)
     first = followed(1)
@@ -485,14 +526,13 @@ def test_a_new_message_in_an_old_row_is_no_lag() -> None:
     keeping, one = Keeping(), followed(1, joined)
     keeping.tables, keeping.current = [one], 1
     keeping.turn()
-    hour = 3_600_000_000
-    keeping.apply(one, row(1, ts=NOW - 2 * hour) | {"_accounts_ts": None})
+    keeping.apply(one, row(1, ts=NOW - 2 * HOUR) | {"_accounts_ts": None})
     keeping.reached[one.key] = LoadProgress(1, 1)
     keeping.turn()
     assert 7200 <= keeping.info().lag_seconds < 10_800
-    keeping.apply(one, row(1, ts=NOW - 2 * hour) | {"_accounts_ts": NOW})
+    keeping.apply(one, row(1, ts=NOW - 2 * HOUR) | {"_accounts_ts": NOW})
     assert keeping.info().lag_seconds < 3600
-    assert keeping.info().newest == NOW - 2 * hour
+    assert keeping.info().newest == NOW - 2 * HOUR
 
 
 def test_what_is_said_about_a_table_is_so(keeping: Keeping) -> None:
@@ -507,6 +547,26 @@ def test_what_is_said_about_a_table_is_so(keeping: Keeping) -> None:
     assert info.bytes == store.nbytes
     keeping.hub.publish(PublicationTime(0, keeping.hub.tick, 1e9, 0))
     assert keeping.manager.message == "All tables are loaded."
+
+
+def test_requests_without_a_key_are_told_no_names_and_no_numbers() -> None:
+    keeping = Keeping()
+    keeping.tables, keeping.current = [], None
+    down = "authentication failed for user gateway at 10.1.2.3:9093 (SCRAM-SHA-512)."
+    keeping.turn(down=down)
+    assert keeping.manager.message.startswith(down)
+    assert keeping.manager.public_message == "Kafka cannot be read."
+    keeping.turn()
+    assert keeping.manager.public_message == keeping.manager.message
+    first = followed(1)
+    keeping.tables, keeping.current = [first], 1
+    keeping.reached[first.key] = LoadProgress(3, 5)
+    keeping.turn()
+    assert keeping.manager.message == "Loading: 3 of 5 changes."
+    assert keeping.manager.public_message == "Tables are being loaded."
+    keeping.reached[first.key] = LoadProgress(5, 5)
+    keeping.turn()
+    assert keeping.manager.public_message == keeping.manager.message == "All tables are loaded."
 
 
 def test_rows_dropped_for_lack_of_memory_are_told_and_counted() -> None:

@@ -197,7 +197,13 @@ def test_health_needs_no_key(gateway: LocalGateway) -> None:
     try:
         loading = ask(gateway, "/readyz", Authorization="")
         assert (loading.status, loading.code) == (503, "not_ready")
-        assert b"1 of 2" in loading.body
+        assert b"Tables are being loaded." in loading.body
+        assert b"1 of 2" not in loading.body
+        told = ask(gateway, "/readyz")
+        assert (told.status, told.code) == (503, "not_ready")
+        assert b"1 of 2" in told.body
+        wrong = ask(gateway, "/readyz", Authorization="Bearer eg_wrong")
+        assert (wrong.status, wrong.code) == (401, "bad_key")
         assert ask(gateway, "/livez", Authorization="").status == 200
     finally:
         gateway.engine.ready = True
@@ -224,6 +230,16 @@ def test_metrics_tell_what_was_done(gateway: LocalGateway) -> None:
     assert "evergrid_connections 1\n" in text
     assert "evergrid_subscribers 1\n" in text
     assert re.search(r"evergrid_frames_total [1-9]", text)
+
+
+def test_a_key_for_some_tables_gets_no_metrics_of_the_whole_gateway(gateway: LocalGateway) -> None:
+    some = f"Bearer {gateway.new_key('some', ['peop*'])}"
+    wait_until(lambda: ask(gateway, "/metrics", Authorization=some).status == 200, "the new key")
+    text = ask(gateway, "/metrics", Authorization=some).body.decode()
+    assert 'evergrid_table_rows{table="people"} 20' in text
+    assert "evergrid_ready 1\n" in text
+    for hidden in ("connections", "logins", "rows_applied", "http_requests", "loop_delay"):
+        assert hidden not in text
 
 
 def test_the_delay_of_the_loop_is_measured(gateway: LocalGateway) -> None:

@@ -41,7 +41,7 @@ def test_every_route_is_listed(gateway: LocalGateway) -> None:
 
 
 def test_every_metric_is_listed() -> None:
-    load = EngineLoad(HubCounts(0, 0, 0, 0), 0.0, 0, True, "")
+    load = EngineLoad(HubCounts(0, 0, 0, 0), 0.0, 0, True, "", "")
     shown = metrics(MetricsSnapshot("", "", [], load, TrafficCounters(), LoopDelays(), 0, 0, 0))
     _, _, section = HTTP.partition("## Metrics")
     listed = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`([^`]*)`", section))))

@@ -44,7 +44,9 @@ def situation() -> MetricsSnapshot:
     delays = LoopDelays()
     for delay in (0.0, 0.02, 5.0):
         delays.add(delay)
-    load = EngineLoad(HubCounts(1, 2, 3, 7), 0.5, 9, True, "", {"invalid": 4})
+    load = EngineLoad(
+        HubCounts(1, 2, 3, 7), 0.5, 9, True, "", "", manifest_skipped={"invalid": 4}
+    )
     return MetricsSnapshot("0.1", 'a"b\\c\n', [table], load, counts, delays, 4, 1, 0)
 
 
@@ -82,6 +84,14 @@ def test_what_one_looks_for_is_there() -> None:
         "evergrid_loop_delay_seconds_count 3",
     ):
         assert line in lines
+
+
+def test_a_key_for_some_tables_gets_their_metrics_alone() -> None:
+    shown = metrics(situation(), of_gateway=False)
+    named = re.findall(r"# TYPE evergrid_(\w+)", shown)
+    assert named[:2] == ["info", "ready"]
+    assert all(name.startswith(("table_", "join_")) for name in named[2:])
+    assert 'evergrid_table_rows{table="people"} 5\n' in shown
 
 
 def test_the_worst_delay_of_the_last_minute_is_kept() -> None:

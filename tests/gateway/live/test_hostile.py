@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import socket
 import struct
 from collections.abc import Iterator
 
 import pytest
 
 from evergrid.protocol.error_codes import Code
-from tests.gateway.caller import BINARY, CLOSE, PING, PONG, TEXT, calling, frame, label, works
+from tests.gateway.caller import BINARY, CLOSE, PING, PONG, TEXT, calling, frame, ids, label, works
 from tests.gateway.conftest import PEOPLE, person
 from tests.support.local_gateway import LocalGateway
 
 CONTINUATION = 0
+EMPTY = frame(CONTINUATION, b"", fin=False)
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +121,14 @@ def test_strangers_get_no_further(gateway: LocalGateway, sent: bytes, code: Code
         (frame(PING, b"x", fin=False), Code.BAD_MESSAGE),
         (frame(TEXT | 0x40, b"compressed?"), Code.BAD_MESSAGE),
         (frame(TEXT | 0x10, b"{}"), Code.BAD_MESSAGE),
+        (frame(TEXT, b'{"type":"heart"}', masked=False), Code.BAD_MESSAGE),
+        (text({"type": "heart"}) + frame(TEXT, b"{}", masked=False), Code.BAD_MESSAGE),
+        (frame(PING, b"", masked=False), Code.BAD_MESSAGE),
+        (frame(CLOSE, struct.pack("!H", 1000), masked=False), Code.BAD_MESSAGE),
+        (frame(TEXT, b"{", fin=False) + frame(CONTINUATION, b"}", masked=False), Code.BAD_MESSAGE),
+        (frame(TEXT, b"x" * 60_000, masked=False), Code.BAD_MESSAGE),
+        (frame(TEXT, b"{", fin=False) + EMPTY * 100, Code.BAD_MESSAGE),
+        (frame(TEXT, b"{", fin=False) + (EMPTY * 10 + frame(PING, b"")) * 11, Code.BAD_MESSAGE),
         (frame(CLOSE, b"\x00"), Code.BAD_MESSAGE),
         (frame(CLOSE, struct.pack("!H", 5)), Code.BAD_MESSAGE),
         (frame(CLOSE, struct.pack("!H", 1000) + b"\xff"), Code.NOT_TEXT),
@@ -207,13 +217,28 @@ def test_a_key_without_rights_learns_nothing_about_a_table(gateway: LocalGateway
         assert json.loads(listed.body) == {"tables": []}
 
 
-def test_a_frame_without_its_mask_does_nothing_that_a_masked_one_could_not(
-    gateway: LocalGateway,
-) -> None:
+def test_a_frame_without_its_mask_ends_even_a_login(gateway: LocalGateway) -> None:
     with calling(gateway) as caller:
         caller.shake_hands()
-        caller.send(frame(TEXT, json.dumps(OPEN).encode(), masked=False))
-        assert caller.ending() == ("not_logged_in", Code.NOT_LOGGED_IN.close)
+        caller.send(frame(TEXT, json.dumps(HELLO).encode(), masked=False))
+        assert caller.ending() == ("bad_message", Code.BAD_MESSAGE.close)
+
+
+def test_frames_are_allowed_however_they_are_cut(gateway: LocalGateway) -> None:
+    """A message of many frames, with pings between them, sent a byte at a time."""
+    message = json.dumps({**OPEN, "search": "P3" + " " * 300}).encode()
+    parts = [message[start : start + 5] for start in range(0, len(message), 5)]
+    sent = frame(TEXT, parts[0], fin=False) + frame(PING, b"between")
+    sent += b"".join(frame(CONTINUATION, part, fin=False) for part in parts[1:])
+    sent += frame(CONTINUATION, b"")
+    with calling(gateway) as caller:
+        assert caller.log_in()["type"] == "welcome"
+        caller.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in sent:
+            caller.send(bytes([byte]))
+        while (opcode := caller.next()[0]) != PONG:
+            assert opcode == TEXT
+        assert ids(caller.watch()) == ["0:3"]
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,11 @@ class AccessKey(msgspec.Struct, frozen=True):
     def may_read(self, table: str) -> bool:
         return any(fnmatch.fnmatchcase(table, pattern) for pattern in self.tables)
 
+    @property
+    def may_read_all(self) -> bool:
+        """Whether it may read every table, also one that there is not yet."""
+        return "*" in self.tables
+
     def expired(self, now: datetime.datetime) -> bool:
         return self.expires is not None and now >= self.expires
 

@@ -22,8 +22,10 @@ from evergrid.views.view_query import QueryError
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Log = Callable[[str], None]
 
+# Public, and says more to a key.
+READINESS = "/readyz"
 # Every path that is not listed here needs a key, so that none is public by oversight.
-PUBLIC = frozenset(("/", "/client.js", "/livez", "/readyz", "/openapi.json"))
+PUBLIC = frozenset(("/", "/client.js", "/livez", READINESS, "/openapi.json"))
 KEY = web.RequestKey("key", AccessKey)
 # The nonce by which browsers accept the inline styles of a response.
 NONCE = web.ResponseKey("nonce", str)
@@ -102,7 +104,7 @@ class AuthMiddleware:
             query_keys=request.query.keys(),
             public=public,
         )
-        if public:
+        if public and request.path != READINESS:
             return
         if has_credential:
             key = request[KEY] = self._key(_joined(request, hdrs.AUTHORIZATION) or "")
@@ -111,7 +113,7 @@ class AuthMiddleware:
                 self._audit.add_repeated(
                     AuditEntry(AuditEvent.LOGIN, key=key.name, address=address)
                 )
-        elif request.path != PATH:  # there the first message may bring the key
+        elif not public and request.path != PATH:  # there the first message may bring the key
             raise key_missing()
 
     def _key(self, header: str) -> AccessKey:

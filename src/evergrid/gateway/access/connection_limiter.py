@@ -12,12 +12,14 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable
+from typing import TypeVar, cast
 
 from aiohttp import web
+from aiohttp.http import WebSocketReader
 
 from evergrid.config.settings import GatewayLimits
+from evergrid.gateway.access.frame_checker import FrameChecker
 from evergrid.gateway.access.json_response import error_response
 from evergrid.gateway.access.refusals import Refusals
 from evergrid.gateway.access.request_error import INTERNAL_ERROR
@@ -47,6 +49,12 @@ class HttpHandler(web.RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         self.limiter.admit(self)
+
+    def set_parser(
+        self, parser: WebSocketReader, data_received_cb: Callable[[], None] | None = None
+    ) -> None:
+        checked = cast(WebSocketReader, FrameChecker(parser))
+        super().set_parser(checked, data_received_cb)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self.limiter.forget(self)

@@ -244,4 +244,7 @@ def _policy(addresses: Iterable[str]) -> dict[str, str]:
         "base-uri": "'none'",
         "form-action": "'none'",
         "frame-ancestors": "'none'",
+        # No text becomes HTML or code: neither the page nor its libraries may ask for that.
+        "require-trusted-types-for": "'script'",
+        "trusted-types": "'none'",
     }

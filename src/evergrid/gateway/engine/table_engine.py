@@ -55,6 +55,8 @@ class EngineLoad(msgspec.Struct, frozen=True):
     rows_applied: int
     ready: bool
     message: str
+    public_message: str  # the same without names and numbers, for requests without a key
+    delay_seconds: float = 0.0  # since the oldest change was read that is not published
     manifest_skipped: Mapping[str, int] = {}  # records that cannot be read, by reason
 
 

@@ -21,6 +21,7 @@ from evergrid.changelog.unreadable_records import unreadable_text
 from evergrid.gateway.engine.changelog_follower import NO_UPDATE, Segment
 from evergrid.gateway.engine.gap_text import gap_log_line, gap_warning
 from evergrid.gateway.engine.hub import Hub
+from evergrid.gateway.engine.retention_clock import RetentionClock
 from evergrid.gateway.engine.table_engine import (
     PipelineInfo,
     TableInfo,
@@ -40,6 +41,7 @@ _HEARTBEAT_SECONDS = 20.0
 # By another machine's clock, so the bound is wide; a running pipeline beats within the grace.
 _HEARTBEAT_AGE_SECONDS = 120.0
 _HEARTBEAT_GRACE_SECONDS = 6.0
+_LOADING = "Tables are being loaded."
 _RATE_SECONDS = 5.0
 _RATE_STEP = 0.5
 
@@ -124,7 +126,8 @@ class TableManager:
         self._heartbeat_at = time.monotonic()
         self._logged_gaps: set[tuple[str, str]] = set()  # changelog topic and reason
         self.rows_applied = 0
-        self.log_lines: list[str] = []
+        self._clock = RetentionClock()
+        self.log_lines = self._clock.log_lines
 
     @property
     def ready(self) -> bool:
@@ -136,15 +139,26 @@ class TableManager:
     @property
     def message(self) -> str:
         """What it is waiting for, in a sentence, or that all tables are loaded."""
+        if self._feed.down and not self.ready:
+            return until_back(self._feed.down)
+        manifest = self._feed.manifest
+        if manifest.current_generation is None and manifest.unreadable:
+            return unreadable_text(manifest.unreadable)
+        if self.public_message != _LOADING:
+            return self.public_message
+        states = [self._state(name) for name in manifest.tables()]
+        return _loading(sum(one.done for one in states), sum(one.total for one in states))
+
+    @property
+    def public_message(self) -> str:
+        """The same for those without a key: no host, no user, no numbers."""
         if self.ready:
             return "All tables are loaded."
         if self._feed.down:
-            return until_back(self._feed.down)
+            return "Kafka cannot be read."
         if self._feed.manifest.current_generation is None:
-            waiting = "There are no tables yet: waiting for a pipeline."
-            return unreadable_text(self._feed.manifest.unreadable) or waiting
-        states = [self._state(name) for name in self._feed.manifest.tables()]
-        return _loading(sum(one.done for one in states), sum(one.total for one in states))
+            return "There are no tables yet: waiting for a pipeline."
+        return _LOADING
 
     def update(self, feed: FeedUpdate) -> None:
         """Follow the feed: start loading, show or drop tables, and report their states."""
@@ -216,8 +230,14 @@ class TableManager:
 
     def _expire(self, loaded: _LoadedTable) -> None:
         self._hub.tick += 1
-        applied = loaded.store.expire(time.time_ns() // 1000)
+        applied = loaded.store.expire(self._clock.now(self._time_of_pipeline()))
         self._hub.update(loaded.store, applied)
+
+    def _time_of_pipeline(self) -> int | None:
+        """By its last heartbeat, in microseconds; None if there was none."""
+        heartbeat = self._feed.manifest.heartbeat
+        passed = time.monotonic() - self._heartbeat_at
+        return heartbeat + int(passed * 1e6) if heartbeat else None
 
     def _targets(self) -> dict[str, Followed]:
         """The changelog that belongs to each table name now."""

@@ -25,6 +25,7 @@ from evergrid.changelog.feed import Feed, FeedUpdate, Key
 from evergrid.config.settings import Settings
 from evergrid.gateway.engine.changelog_follower import ChangelogFollower, Segment
 from evergrid.gateway.engine.deliveries import Deliver, Delivery, Owner, Rejected, SubscriberId
+from evergrid.gateway.engine.engine_delay import BusyStates, EngineDelay
 from evergrid.gateway.engine.export import Export
 from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.hub_types import HubLimits
@@ -41,6 +42,7 @@ Answer = TypeVar("Answer")
 
 _IDLE_SECONDS = 0.5
 _HOUSEKEEPING_SECONDS = 1.0
+_CHECK_SECONDS = 0.5
 _BUSY_SECONDS = 0.02  # of jobs in a row before changes are published
 _REQUEST_SECONDS = 0.01  # of clients' requests in a row; one that is begun is finished
 _QUEUED_BATCHES = 8  # from the feed, that the engine has not applied yet
@@ -68,6 +70,9 @@ class ThreadedEngine:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._requests = RequestQueue()
         self._keys: dict[SubscriberId, str] = {}  # of subscribers; used on the event loop alone
+        self._delay = EngineDelay()
+        self._busy = BusyStates(self._delay, log)
+        self._tables: Sequence[TableInfo] = ()
         self._queue_slots = threading.Semaphore(_QUEUED_BATCHES)
         self._stopping = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -92,6 +97,7 @@ class ThreadedEngine:
             thread = threading.Thread(target=self._run_thread, args=(run,), name=name, daemon=True)
             self._threads.append(thread)
             thread.start()
+        self._loop.call_later(_CHECK_SECONDS, self._check_delay)
 
     def open(
         self,
@@ -104,6 +110,7 @@ class ThreadedEngine:
         again = resume is not None
         known = resume.sequence if resume and resume.instance == self.instance else None
         self._keys[subscriber] = owner.key
+        self._busy.open(subscriber)
         self._request(
             owner.key,
             lambda: self._hub.open(
@@ -117,11 +124,14 @@ class ThreadedEngine:
 
     def close(self, subscriber: SubscriberId) -> None:
         key = self._keys.pop(subscriber, "")
+        self._busy.close(subscriber)
         self._request(key, lambda: self._hub.close(subscriber, time.monotonic()))
 
     async def tables(self) -> Sequence[TableInfo]:
-        """All tables, by name."""
-        return await self._ask(self._manager.tables)
+        """All tables, by name; as they were before, while the engine is too late to answer."""
+        if not (self._busy.is_late and self._tables):
+            self._tables = await self._ask(self._manager.tables)
+        return [self._busy.told(table) for table in self._tables]
 
     async def pipeline(self) -> PipelineInfo:
         """The health of the pipeline that writes the tables, and its generations."""
@@ -145,6 +155,8 @@ class ThreadedEngine:
             rows_applied=self._manager.rows_applied,
             ready=self._manager.ready,
             message=self._manager.message,
+            public_message=self._manager.public_message,
+            delay_seconds=self._delay.seconds,
             manifest_skipped=self._manager.manifest_skipped,
         )
 
@@ -161,6 +173,16 @@ class ThreadedEngine:
         self._queue_slots.release()
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
+
+    def _check_delay(self) -> None:
+        """Tell windows whether the engine is late; again and again until it is stopped."""
+        assert self._loop is not None
+        assert self._deliver is not None
+        if self._stopping.is_set():
+            return
+        if deliveries := self._busy.check():
+            self._deliver(deliveries)
+        self._loop.call_later(_CHECK_SECONDS, self._check_delay)
 
     def _request(self, key: str, job: Job) -> None:
         """Queue a client's request, and wake the engine's thread."""
@@ -192,6 +214,9 @@ class ThreadedEngine:
             building = self._hub.build_views()
             if not self._in_flight and time.monotonic() >= self._not_before:
                 self._hub.publish(self._moment())
+                self._delay.set_publishing(on_time=True)
+            elif self._delay.is_publishing and self._is_publication_due():
+                self._delay.set_publishing(on_time=False)
             self._view_seconds += time.thread_time() - began
             self._send(self._hub.deliveries())
             for lines in (self._hub.problems, self._manager.log_lines):
@@ -199,6 +224,10 @@ class ThreadedEngine:
                     self._log(lines.pop(0))
             if building or self._requests:
                 self._jobs.put(_nothing)  # do not wait for a job: there is more to do
+
+    def _is_publication_due(self) -> bool:
+        due = self._hub.due()
+        return due is not None and due <= time.monotonic()
 
     def _do_jobs(self) -> None:
         """Wait for a job, then do all that are queued, for a limited time."""
@@ -249,7 +278,8 @@ class ThreadedEngine:
             if isinstance(delivery, Rejected):
                 self._keys.pop(delivery.subscriber, None)
         assert self._deliver is not None
-        self._deliver(deliveries, lambda: self._jobs.put(self._finish_send))
+        told = [self._busy.passed(delivery) for delivery in deliveries]
+        self._deliver(told, lambda: self._jobs.put(self._finish_send))
 
     def _finish_send(self) -> None:
         """The loop has sent a batch: leave it as much time again for other work."""
@@ -294,7 +324,9 @@ class ThreadedEngine:
             self._manager.apply(key, segments, unreadable)
             self._view_seconds += time.thread_time() - began
             self._queue_slots.release()
+            self._delay.on_applied()
 
+        self._delay.on_read()
         self._queue_slots.acquire()
         self._jobs.put(work)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 from aiohttp import web
 
-from evergrid.gateway.access.auth_middleware import proven_key
+from evergrid.gateway.access.auth_middleware import key_of, proven_key
 from evergrid.gateway.access.json_response import error_response, json_response
 from evergrid.gateway.access.request_checks import check_name, check_rights
 from evergrid.gateway.engine.table_engine import TableEngine, TableInfo
@@ -69,13 +69,16 @@ class Api:
         return json_response(Liveness())
 
     async def readiness(self, request: web.Request) -> web.StreamResponse:
+        """Without a key it tells no details: what is wrong with Kafka names hosts and users."""
         load = self._engine.load()
+        message = load.message if key_of(request) else load.public_message
         if not load.ready:
-            return error_response(Code.NOT_READY, load.message)
-        return json_response(Readiness(ready=True, message=load.message))
+            return error_response(Code.NOT_READY, message)
+        return json_response(Readiness(ready=True, message=message))
 
     async def metrics(self, request: web.Request) -> web.StreamResponse:
-        text = metrics(self._snapshot(await self._readable(request)))
+        now = self._snapshot(await self._readable(request))
+        text = metrics(now, of_gateway=proven_key(request).may_read_all)
         return web.Response(body=text.encode(), headers={"Content-Type": MEDIA})
 
     async def openapi(self, request: web.Request) -> web.StreamResponse:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -91,13 +92,16 @@ class MetricsSnapshot(msgspec.Struct, frozen=True):
     exports: int
 
 
-def metrics(now: MetricsSnapshot) -> str:
-    return "".join(f"{line}\n" for line in _lines(now))
+def metrics(now: MetricsSnapshot, *, of_gateway: bool = True) -> str:
+    """All metrics; without `of_gateway` those of the tables alone."""
+    lines = chain(_of_tables(now), _of_gateway(now) if of_gateway else ())
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(now: MetricsSnapshot) -> Iterator[str]:
+def _of_tables(now: MetricsSnapshot) -> Iterator[str]:
     info = _labels(version=now.version, instance=now.instance)
     yield from _metric("info", "The running gateway.", [(info, 1)])
+    yield from _metric("ready", "Whether all tables are loaded.", [("", int(now.load.ready))])
     for name, (sentence, value) in _OF_TABLES.items():
         of_each = [(_labels(table=table.name), value(table)) for table in now.tables]
         yield from _metric(name, sentence, of_each)
@@ -108,6 +112,10 @@ def _lines(now: MetricsSnapshot) -> Iterator[str]:
         for state in Live
     ]
     yield from _metric("table_state", "1 for the current state of the table, else 0.", states)
+
+
+def _of_gateway(now: MetricsSnapshot) -> Iterator[str]:
+    """What all viewers and tables of the gateway have caused together."""
     for name, (sentence, number) in _numbers(now).items():
         yield from _metric(name, sentence, [("", number)])
     skipped = [(_labels(reason=of), count) for of, count in now.load.manifest_skipped.items()]
@@ -137,13 +145,16 @@ def _gaps(tables: Sequence[TableInfo]) -> Iterator[str]:
 def _numbers(now: MetricsSnapshot) -> Mapping[str, tuple[str, Number]]:
     load, counters, delays = now.load, now.counters, now.delays
     return {
-        "ready": ("Whether all tables are loaded.", int(load.ready)),
         "views": ("Views over all tables.", load.hub.views),
         "windows": ("Different windows over all views.", load.hub.windows),
         "subscribers": ("Subscriptions to windows.", load.hub.subscribers),
         "view_cpu_seconds_total": ("CPU spent on views.", load.view_seconds),
         "publications_total": ("Publications of windows.", load.hub.publications),
         "rows_applied_total": ("Changes applied.", load.rows_applied),
+        "engine_delay_seconds": (
+            "Since the oldest change was read that is not published; 0: there is none.",
+            load.delay_seconds,
+        ),
         "connections": ("Open WebSockets.", now.connections),
         "strangers": ("Open WebSockets that have not logged in.", now.anonymous),
         "exports": ("Large downloads under way.", now.exports),

@@ -8,6 +8,7 @@ import socket
 
 from aiohttp import WSCloseCode, web
 
+from evergrid.gateway.access.frame_checker import MOST_FRAMES
 from evergrid.protocol.error_codes import Code
 from evergrid.protocol.messages import SUBPROTOCOL, encode, failed
 
@@ -17,7 +18,11 @@ CLOSE_SECONDS = 2.0
 
 # Errors that aiohttp finds below the level of messages, by close code.
 _FAULTS = {
-    int(WSCloseCode.PROTOCOL_ERROR): (Code.BAD_MESSAGE, "WebSocket protocol error."),
+    int(WSCloseCode.PROTOCOL_ERROR): (
+        Code.BAD_MESSAGE,
+        "WebSocket protocol error: frames must be masked and as RFC 6455 defines them, and a "
+        f"message has at most {MOST_FRAMES}.",
+    ),
     int(WSCloseCode.INVALID_TEXT): (Code.NOT_TEXT, "invalid UTF-8 in a text message."),
     int(WSCloseCode.MESSAGE_TOO_BIG): (Code.TOO_LARGE, "message too large."),
 }
