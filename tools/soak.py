@@ -61,6 +61,7 @@ class SoakRun(runner.Run):
         self.record = record_of(part.name)
         self.record.unlink(missing_ok=True)
         self.is_late = False
+        self.commit = commit()
         super().__init__(part, FOLDER)
 
     def has_ended(self) -> bool:
@@ -77,7 +78,9 @@ class SoakRun(runner.Run):
 
     def result(self, seed: int, scale: float) -> Result:
         counts = recorded(self.record)
-        problems = runner.PROBLEM.findall(self.log.read_text(errors="replace"))
+        problems = (
+            [] if self.passed else runner.PROBLEM.findall(self.log.read_text(errors="replace"))
+        )
         if self.is_late:
             problems.append(f"it took longer than {LIMIT_SECONDS / 3600:g} h")
         elif not self.passed and not problems:
@@ -90,7 +93,7 @@ class SoakRun(runner.Run):
             seconds=round(self.seconds),
             seed=seed,
             scale=scale,
-            commit=commit(),
+            commit=self.commit,
             date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         )
 
@@ -120,8 +123,11 @@ def part_of(name: str, seed: int, scale: float) -> runner.Part:
 
 def commit() -> str:
     """What was tested; with a + if it is not what the commit has."""
-    head = _git("rev-parse", "--short", "HEAD")
-    changed = _git("status", "--porcelain", "--", "src", "tests", "tools", "pyproject.toml")
+    try:
+        head = _git("rev-parse", "--short", "HEAD")
+        changed = _git("status", "--porcelain", "--", "src", "tests", "tools", "pyproject.toml")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"  # no repository; the result of hours is kept all the same
     return head + ("+" if changed else "")
 
 

@@ -21,7 +21,7 @@ from tests.support.local_gateway import LIMITS, LocalGateway
 from tests.support.soak import Counted, Soak
 
 SEED = 20_261_220
-FUZZED = 3_000
+FUZZED = 1_500
 LOT = 1_000
 LOTS = 100
 # Those that would be faults of the gateway itself, or of this test.
