@@ -39,7 +39,7 @@ def client_message(rng: random.Random) -> bytes:
     if rng.random() < 0.05:
         pieces.append(rng.choice(pieces))
     text = ("{" + ",".join(pieces) + "}").encode(errors="surrogatepass")
-    return mutated(rng, text) if rng.random() < 0.3 else text
+    return mutated(rng, text) if rng.random() < 0.2 else text
 
 
 def row_parameters(rng: random.Random) -> str:
@@ -78,8 +78,8 @@ def _parameter(rng: random.Random, name: str) -> str:
 
 
 def _value(rng: random.Random, name: str) -> str:
-    """A member's value as JSON text; one in five is odd."""
-    if rng.random() < 0.2:
+    """A member's value as JSON text; one in twelve is odd."""
+    if rng.random() < 0.08:
         return _odd(rng)
     chosen = rng.sample(_NAMES, rng.randint(0, 3))
     orders = [{"column": one, "descending": rng.random() < 0.5} for one in chosen]
