@@ -73,8 +73,8 @@ format: setup ## write the code as ruff and prettier want it
 bench: setup ## measure the figures that the documentation gives
 	$(BIN)/python -m bench $(ARGS)
 
-soak: setup ## the tests that take hours
-	$(BIN)/pytest tests -m soak $(ARGS)
+soak: setup ## the tests that take hours, in parts of two at most (ARGS=--list)
+	@$(BIN)/python -m tools.soak $(ARGS)
 
 lock: ## write requirements/*.lock anew (ARGS=--upgrade for newer versions)
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }

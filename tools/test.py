@@ -21,7 +21,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -52,12 +52,12 @@ INTERRUPTED = 130
 _GIGABYTES_OF_A_PART = 3  # a broker, Spark and a gateway
 _LOOK_SECONDS = 0.2
 _REPORT_SECONDS = 30.0
-_STOP_SECONDS = 30.0
+STOP_SECONDS = 30.0
 _LAST_BYTES = 2000
 _DURATION = re.compile(r"^(\d+\.\d\d)s (\w+) +(\S.*)$", re.MULTILINE)
 _NOISE = re.compile(r"\x1b\[[\d;?]*[A-Za-z]|[^\S\n ]|[\x00-\x09\x0b-\x1f]")  # colours and such
 _SHARE = re.compile(r"\[ *\d+%]$", re.MULTILINE)
-_PROBLEM = re.compile(r"^(?:FAILED|ERROR) .*$", re.MULTILINE)
+PROBLEM = re.compile(r"^(?:FAILED|ERROR) .*$", re.MULTILINE)
 
 
 class Part(NamedTuple):
@@ -99,9 +99,11 @@ def names_tests(arguments: Sequence[str]) -> bool:
     )
 
 
-def pytest(name: str, arguments: Sequence[str], may_be_empty: bool = False) -> Part:
+def pytest(
+    name: str, arguments: Sequence[str], may_be_empty: bool = False, marks: str = "not soak"
+) -> Part:
     """A part of tests, with a memory of its own for what failed last (--lf)."""
-    command = (sys.executable, "-m", "pytest", "-m", "not soak")
+    command = (sys.executable, "-m", "pytest", "-m", marks)
     cache = ("-o", f"cache_dir=.pytest_cache/{name}")
     return Part(name, (*command, *cache, *arguments), may_be_empty)
 
@@ -113,9 +115,9 @@ def _rank(part: Part) -> tuple[int, str]:
 class Run:
     """One part that was started."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, logs: Path | None = None) -> None:
         self.part = part
-        self.log = LOGS / f"{part.name}.log"
+        self.log = (logs or LOGS) / f"{part.name}.log"
         self.code: int | None = None
         self._started = time.monotonic()
         self._ended = 0.0
@@ -208,13 +210,15 @@ class Screen:
             self._drawn = 0
 
 
-def run_all(parts: Sequence[Part], at_once: int, screen: Screen) -> list[Run]:
+def run_all(
+    parts: Sequence[Part], at_once: int, screen: Screen, start: Callable[[Part], Run] = Run
+) -> list[Run]:
     """Each part's run, in the order in which they ended."""
     waiting, running, ended = list(parts), list[Run](), list[Run]()
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
-                running.append(Run(waiting.pop(0)))
+                running.append(start(waiting.pop(0)))
             screen.show(running, waiting)
             time.sleep(_LOOK_SECONDS)
             for run in [run for run in running if run.has_ended()]:
@@ -234,7 +238,7 @@ def stop(runs: Sequence[Run], screen: Screen) -> None:
     try:
         for run in left:
             run.interrupt()
-        deadline = time.monotonic() + _STOP_SECONDS
+        deadline = time.monotonic() + STOP_SECONDS
         while time.monotonic() < deadline and not all(run.has_ended() for run in left):
             time.sleep(_LOOK_SECONDS)
     finally:
@@ -250,7 +254,7 @@ def report(runs: Sequence[Run], seconds: float) -> int:
         print(f"\n{f' {run.part.name} ':#^80}\n\n{texts[run].rstrip()}")
     if lines := slowest(texts.values()):
         print("\nThe slowest tests:", *lines, sep="\n")
-    if problems := [line for run in failed for line in _PROBLEM.findall(texts[run])]:
+    if problems := [line for run in failed for line in PROBLEM.findall(texts[run])]:
         print("\nWhat failed:", *problems, sep="\n")
     choosable = [run for run in runs if run.part.may_be_empty]
     nothing = bool(choosable) and all(run.empty for run in choosable)
@@ -285,7 +289,7 @@ def room() -> int:
     return max(1, min((os.cpu_count() or 1) + 1, int(gigabytes / _GIGABYTES_OF_A_PART)))
 
 
-def _interrupted(_number: int, _frame: FrameType | None) -> None:
+def interrupted(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
@@ -299,7 +303,7 @@ def main() -> int:
         "--jobs", type=int, default=room(), help="parts at once (here: %(default)s)"
     )
     options, arguments = parser.parse_known_args()
-    signal.signal(signal.SIGTERM, _interrupted)
+    signal.signal(signal.SIGTERM, interrupted)
     shutil.rmtree(LOGS, ignore_errors=True)
     LOGS.mkdir(parents=True)
     parts = all_parts(arguments)

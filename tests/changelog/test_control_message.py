@@ -6,6 +6,7 @@ import random
 
 import msgspec
 import pytest
+from tests.support.soak import Counted, Soak
 
 from evergrid.changelog.control_message import LARGEST_BYTES, read_request
 from evergrid.config import load
@@ -16,6 +17,7 @@ from evergrid.model.join import JoinType
 
 SEED = 20_261_116
 FUZZED = 5_000
+LOTS = 40
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +108,22 @@ def test_later_messages_count_where_they_differ() -> None:
 
 
 def test_no_bytes_whatsoever_break_the_reader(settings: Settings) -> None:
-    print(f"seed {SEED}")
-    rng = random.Random(SEED)
+    survives(settings, SEED, FUZZED)
+
+
+@pytest.mark.soak(part="inputs")
+def test_bytes_for_long(settings: Settings, soak: Soak) -> None:
+    for lot in range(soak.figure(LOTS)):
+        survives(settings, soak.seed + lot, FUZZED)
+        soak.count(Counted.BAD_INPUTS, FUZZED)
+
+
+def survives(settings: Settings, seed: int, count: int) -> None:
+    """Each message of these is a request, or is refused with a reason that can be shown."""
+    print(f"seed {seed}")
+    rng = random.Random(seed)
     good = b'{"usersTopic": "users_v2", "accountsTopic": "accounts", "joinType": "left"}'
-    for _ in range(FUZZED):
+    for _ in range(count):
         value = bytearray(good)
         for _ in range(rng.randint(1, 6)):
             place = rng.randrange(len(value))

@@ -21,12 +21,14 @@ from evergrid.pipeline.engine.raw_changes import raw_changes
 from evergrid.testing import oracle
 from tests.support.cases import CASES, EVERY, TIMED, Case
 from tests.support.hostile_messages import hostile
+from tests.support.soak import Counted, Soak
 
 TIME_MS = 1_767_225_600_000
 SOURCES = {"every": {"topic": "every", **EVERY}, "timed": {"topic": "timed", **TIMED}}
 SEED = 20_260_101
 HOSTILE = 12_000
 MORE_HOSTILE = 60_000
+LOTS = 84
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +120,12 @@ def test_many_more_hostile_bytes_of_a_source_with_a_time_field(
     agrees_on_hostile_bytes(spark, settings, "timed", SEED + 1, MORE_HOSTILE)
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("seed", range(84))
-def test_a_million_hostile_messages(spark: SparkSession, settings: Settings, seed: int) -> None:
-    agrees_on_hostile_bytes(spark, settings, "every", seed, HOSTILE)
+@pytest.mark.soak(part="inputs")
+def test_a_million_hostile_messages(spark: SparkSession, settings: Settings, soak: Soak) -> None:
+    for lot in range(soak.figure(LOTS)):
+        name = ("every", "timed")[lot % 2]
+        agrees_on_hostile_bytes(spark, settings, name, soak.seed + lot, HOSTILE)
+        soak.count(Counted.BAD_INPUTS, HOSTILE)
 
 
 def agrees_on_hostile_bytes(

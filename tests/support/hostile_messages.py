@@ -65,6 +65,26 @@ def number_text(rng: random.Random) -> str:
     return text
 
 
+def mutated(rng: random.Random, valid: bytes) -> bytes:
+    """A message with up to three small changes; it may be invalid UTF-8."""
+    data = bytearray(valid)
+    for _ in range(rng.randint(1, 3)):
+        start = rng.randrange(len(data) + 1)
+        end = min(len(data), start + rng.randint(1, 8))
+        accident = rng.randrange(5)
+        if accident == 0 and start < len(data):
+            data[start] ^= 1 << rng.randrange(8)
+        elif accident == 1:
+            del data[start:]
+        elif accident == 2:
+            data[start:start] = data[start:end]
+        elif accident == 3:
+            del data[start:end]
+        else:
+            data[start:start] = rng.choice(_TOKENS).encode()
+    return bytes(data)
+
+
 class _Maker:
     def __init__(self, rng: random.Random, source: SourceSpec, limits: LimitsSpec) -> None:
         self._rng = rng
@@ -124,23 +144,7 @@ class _Maker:
         )()
 
     def _mutated(self) -> bytes:
-        """A valid message with up to three small changes; it may be invalid UTF-8."""
-        data = bytearray(self._valid())
-        for _ in range(self._rng.randint(1, 3)):
-            start = self._rng.randrange(len(data) + 1)
-            end = min(len(data), start + self._rng.randint(1, 8))
-            accident = self._rng.randrange(5)
-            if accident == 0 and start < len(data):
-                data[start] ^= 1 << self._rng.randrange(8)
-            elif accident == 1:
-                del data[start:]
-            elif accident == 2:
-                data[start:start] = data[start:end]
-            elif accident == 3:
-                del data[start:end]
-            else:
-                data[start:start] = self._rng.choice(_TOKENS).encode()
-        return bytes(data)
+        return mutated(self._rng, self._valid())
 
     def _white(self) -> bytes:
         text = self._object()

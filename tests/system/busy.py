@@ -14,6 +14,7 @@ from evergrid.model.source import TopicEnd
 from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Send
+from tests.support.soak import NO_RECORD, Counted, Soak
 from tests.support.traffic import Stream, Traffic
 from tests.system.conftest import ACCOUNTS, PATIENCE, USERS
 from tests.system.steady import Steady
@@ -115,9 +116,10 @@ def changes(world: Installation, table: str) -> int:
 class Moments:
     """Starts pipelines and kills them: inside catching up, around the hand-over, in real time."""
 
-    def __init__(self, world: Installation, rng: random.Random) -> None:
+    def __init__(self, world: Installation, rng: random.Random, soak: Soak = NO_RECORD) -> None:
         self._world = world
         self._rng = rng
+        self._soak = soak
         self.kills = 0
 
     def kill_by_turns(self, count: int) -> None:
@@ -134,6 +136,7 @@ class Moments:
         finally:
             process.kill()
         self.kills += 1
+        self._soak.count(Counted.KILLS)
         seconds = time.monotonic() - began
         print(f"kill {self.kills} {wait.__name__.strip('_')} {seconds:.1f} s after the start")
 

@@ -41,6 +41,11 @@ def make_world(broker: EmbeddedBroker, tmp_path: Path, request: pytest.FixtureRe
     return make
 
 
+def row_count(world: Installation) -> int:
+    """How many rows a comparison of all tables with the oracle's looks at."""
+    return sum(len(world.expected(name)) for name in world.tables())
+
+
 def two_sources(name: str) -> dict[str, object]:
     """Users and accounts, on topics of their own."""
     return {

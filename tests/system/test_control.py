@@ -32,6 +32,7 @@ from tests.browser.reader import TableReader
 from tests.browser.visitor import Guest, open_browser
 from tests.support.free_ports import free_port
 from tests.support.reference_viewer import ViewerGroup, WindowOptions
+from tests.support.soak import Counted, Soak
 from tests.system.conftest import PATIENCE
 from tests.system.gateways import GatewayProcess
 from tests.system.judging import Judge
@@ -177,10 +178,9 @@ def paints_what_is_right(stage: Stage, table: TableReader) -> None:
     table.is_live()
 
 
-@pytest.mark.soak
-def test_a_hundred_swaps_under_load_with_viewers(stage: Stage) -> None:
-    print(f"seed {SEED}")
-    rng = random.Random(SEED)
+@pytest.mark.soak(part="swaps")
+def test_a_hundred_swaps_under_load_with_viewers(stage: Stage, soak: Soak) -> None:
+    rng = random.Random(soak.seed)
     operator = stage.operator
     began = len(operator.currents) - 1
     asked = {"usersTopic": "users-swap", "accountsTopic": "accounts-swap", "joinType": "asof"}
@@ -189,8 +189,9 @@ def test_a_hundred_swaps_under_load_with_viewers(stage: Stage) -> None:
         watch = Watch(audiences)
         watch.wait_until_right(stage.judge)
         with stage.load.steady.going():
-            for fields in islice(stage.load.changes(rng, asked), 100):
+            for fields in islice(stage.load.changes(rng, asked), soak.figure(100)):
                 operator.swap(**fields)
+                soak.count(Counted.SWAPS)
         watch.wait_until_right(stage.judge)
         for audience in audiences:
             audience.check()

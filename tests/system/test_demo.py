@@ -18,6 +18,7 @@ import pytest
 
 import evergrid
 from tests.listening import is_loopback, listening_addresses
+from tests.support.soak import Counted, Soak
 from tests.system.conftest import PATIENCE
 
 STOP = 9.0
@@ -207,10 +208,10 @@ def its_secrets_stay_in_their_files(folder: Path) -> None:
             assert not any(secret in content for secret in secrets), path
 
 
-@pytest.mark.soak
+@pytest.mark.soak(part="demo")
 @pytest.mark.parametrize("kind", ["ssl", "plain", "scram", "oauth"])
 def test_a_fresh_one_behind_a_secured_broker(
-    demo: Callable[..., Demo], tmp_path: Path, kind: str
+    demo: Callable[..., Demo], tmp_path: Path, soak: Soak, kind: str
 ) -> None:
     running = demo("--rate", "200", "--kafka-security", kind)
     running.wait_for(r"live, generation 1 .*final_ui [1-9][\d,]* rows")
@@ -220,19 +221,22 @@ def test_a_fresh_one_behind_a_secured_broker(
     kill(running, "configurationFile=log4j2.properties")
     running.wait_for("The broker ended; starting it again.")
     wait_until(lambda: is_live(running), PATIENCE, running.said)
+    soak.count(Counted.KILLS)
     it_stops_with_one_line(running)
 
 
-@pytest.mark.soak
-def test_it_starts_again_what_dies(demo: Callable[..., Demo]) -> None:
+@pytest.mark.soak(part="demo")
+def test_it_starts_again_what_dies(demo: Callable[..., Demo], soak: Soak) -> None:
     running = demo("--rate", "200")
     running.wait_for(r"live, generation 1 ")
     kill(running, "evergrid pipeline")
     running.wait_for(r"The pipeline ended \(.*\); again in 1 s\.")
     wait_until(lambda: is_live(running), PATIENCE, running.said)
+    soak.count(Counted.KILLS)
     kill(running, "configurationFile=log4j2.properties")  # the broker's; ps cuts long commands
     running.wait_for("The broker ended; starting it again.")
     wait_until(lambda: is_live(running), PATIENCE, running.said)
+    soak.count(Counted.KILLS)
 
 
 def killed_it_leaves_nothing_running(running: Demo) -> None:
@@ -256,7 +260,7 @@ def it_stops_with_one_line(running: Demo) -> None:
     wait_until(lambda: not running.left_running(), PATIENCE, running.left_running)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(part="demo")
 def test_a_fresh_one_of_another_join_ends_by_itself(
     demo: Callable[..., Demo], tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Send
 from tests.support.fault_proxy import HOST, FaultProxy
 from tests.support.free_ports import free_port
+from tests.support.soak import Counted, Soak
 from tests.support.traffic import Traffic
 from tests.system.bulk import MessageFiles, RowDigests
 from tests.system.busy import (
@@ -39,7 +40,7 @@ from tests.system.busy import (
     changes,
     wait_until_exact,
 )
-from tests.system.conftest import PATIENCE, MakeWorld, two_sources
+from tests.system.conftest import PATIENCE, MakeWorld, row_count, two_sources
 from tests.system.judging import Judge
 from tests.system.state_size import config, stops_growing
 from tests.system.swapping import Operator
@@ -308,25 +309,29 @@ def keyed(side: str, key: str, number: int, at: int) -> Send:
 # Hours
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("seed", range(3))
-def test_twenty_kills_of_each_join(broker: EmbeddedBroker, tmp_path: Path, seed: int) -> None:
-    with staged(tmp_path, broker, f"kills{seed}", replace(ZIPF, seed=seed)) as stage:
+@pytest.mark.soak(part="stream-kills")
+@pytest.mark.parametrize("number", range(3))
+def test_twenty_kills_of_each_join(
+    broker: EmbeddedBroker, tmp_path: Path, soak: Soak, number: int
+) -> None:
+    seed = soak.seed + number
+    with staged(tmp_path, broker, f"kills{number}", replace(ZIPF, seed=seed)) as stage:
         stage.messages.send(5_000)
         stage.start()
         stage.stop()
         with stage.messages.flowing(100):
-            Moments(stage.world, random.Random(seed)).kill_by_turns(20)
+            Moments(stage.world, random.Random(seed), soak).kill_by_turns(soak.figure(20))
             stage.start()
         wait_until_exact(stage.world)
+        soak.count(Counted.ROWS, row_count(stage.world))
 
 
-@pytest.mark.soak
-def test_a_hundred_streams_of_any_kind(broker: EmbeddedBroker, tmp_path: Path) -> None:
+@pytest.mark.soak(part="streams")
+def test_a_hundred_streams_of_any_kind(broker: EmbeddedBroker, tmp_path: Path, soak: Soak) -> None:
     """Each with keys of its own, some of them as a backlog."""
-    with staged(tmp_path, broker, "hundred", replace(HOT, seed=0)) as stage:
+    with staged(tmp_path, broker, "hundred", replace(HOT, seed=soak.seed)) as stage:
         stage.start()
-        for seed in range(100):
+        for seed in range(soak.seed, soak.seed + soak.figure(100)):
             rng = random.Random(seed)
             messages = Messages(stage.world, any_traffic(rng, seed))
             if rng.random() < 0.2:
@@ -335,6 +340,8 @@ def test_a_hundred_streams_of_any_kind(broker: EmbeddedBroker, tmp_path: Path) -
                 stage.start()
             messages.send(rng.randint(1, 1_000))
             wait_until_exact(stage.world)
+            soak.count(Counted.MESSAGES, messages.sent)
+        soak.count(Counted.ROWS, row_count(stage.world))
 
 
 def any_traffic(rng: random.Random, seed: int) -> Traffic:
@@ -356,8 +363,10 @@ def any_traffic(rng: random.Random, seed: int) -> Traffic:
     )
 
 
-@pytest.mark.soak
-def test_swaps_there_and_back_under_load(broker: EmbeddedBroker, tmp_path: Path) -> None:
+@pytest.mark.soak(part="swaps")
+def test_swaps_there_and_back_under_load(
+    broker: EmbeddedBroker, tmp_path: Path, soak: Soak
+) -> None:
     by_order = {"left_key": "orderId", "right_key": "orderId"}
     joins = {"final": {"table": "final_ui", "type": "asof", **SIDES, **by_order}}
     more = {"joins": joins, "control": {"topic": "control-back"}}
@@ -366,28 +375,35 @@ def test_swaps_there_and_back_under_load(broker: EmbeddedBroker, tmp_path: Path)
         stage.messages.send(5_000)
         stage.start()
         operator = Operator(stage.world, Judge(stage.world), "control-back")
-        rng, now = random.Random(SEED), "asof"
-        for _ in range(20):
+        rng, now = random.Random(soak.seed), "asof"
+        for _ in range(soak.figure(20)):
             there = rng.choice([kind for kind in ("asof", "left", "inner") if kind != now])
             with stage.messages.flowing(60):
                 operator.swap(joinType=there)
+                soak.count(Counted.SWAPS)
                 if rng.random() < 0.5:
                     operator.swap(joinType=now)
+                    soak.count(Counted.SWAPS)
                     there = now
             wait_until_exact(stage.world)
             now = there
 
 
-@pytest.mark.soak
 @pytest.mark.parametrize(
-    ("count", "keys"), [(10_000_000, 100_000), (4_000_000, 1_000_000), (2_000_000, 1)]
+    ("millions", "keys"),
+    [
+        pytest.param(10, 100_000, marks=pytest.mark.soak(part="millions")),
+        pytest.param(4, 1_000_000, marks=pytest.mark.soak(part="million-keys")),
+        pytest.param(2, 1, marks=pytest.mark.soak(part="one-key")),
+    ],
 )
 def test_millions_of_messages(
-    broker: EmbeddedBroker, tmp_path: Path, count: int, keys: int
+    broker: EmbeddedBroker, tmp_path: Path, soak: Soak, millions: int, keys: int
 ) -> None:
     """Half of them before the start, the rest while it runs and is killed; by digests."""
     skew = 1.0 if keys == 100_000 else 0.0
-    traffic = replace(HOT, seed=SEED + 5, keys=keys, skew=skew, ties=10, step_ms=10)
+    count = 20 * soak.figure(millions * 50_000)
+    traffic = replace(HOT, seed=soak.seed, keys=keys, skew=skew, ties=10, step_ms=10)
     joins = {"asof": {"table": "asof_ui", "type": "asof", **SIDES}}
     with staged(tmp_path, broker, f"many{keys}", traffic, joins=joins) as stage:
         files = MessageFiles(stage.world, tmp_path / "messages", files=32)
@@ -399,11 +415,14 @@ def test_millions_of_messages(
             if stage.messages.sent * 5 % count == 0:
                 assert stage.process is not None
                 stage.process.kill()
+                soak.count(Counted.KILLS)
                 stage.start()
-        is_the_same(stage, files)
+        soak.count(Counted.MESSAGES, count)
+        soak.count(Counted.ROWS, is_the_same(stage, files))
 
 
-def is_the_same(stage: Stage, files: MessageFiles) -> None:
+def is_the_same(stage: Stage, files: MessageFiles) -> int:
+    """How many rows were compared, all of them the same."""
     spec = stage.world.spec
     table = RowDigests(stage.world, "asof_ui")
     rested = time.monotonic()
@@ -418,8 +437,10 @@ def is_the_same(stage: Stage, files: MessageFiles) -> None:
             wrong += not table.is_same(row_id, row)
     print(f"{stage.messages.sent} messages, {rows} rows, {table.rows()} there, {wrong} wrong")
     assert (wrong, table.rows()) == (0, rows)
+    return rows
 
 
-@pytest.mark.soak  # Spark removes old files once a minute; tests/pipeline/test_state.py is quick
+# Spark removes old files once a minute; tests/pipeline/test_state.py is quick.
+@pytest.mark.soak(part="checkpoints")
 def test_checkpoints_stop_growing(make_world: MakeWorld) -> None:
     stops_growing(make_world(config("size-long", "60s")), seconds=1_200, lot=400)

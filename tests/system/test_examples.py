@@ -38,7 +38,7 @@ def messages(world: Installation, rng: random.Random) -> list[Send]:
 # takes two minutes, and what it adds to the others is held by the tests of configuration.
 LONG = ("default", "shop")
 NAMES = [
-    pytest.param(path.stem, marks=pytest.mark.soak if path.stem in LONG else ())
+    pytest.param(path.stem, marks=pytest.mark.soak(part="demo") if path.stem in LONG else ())
     for path in sorted(EXAMPLES.glob("*.yaml"))
 ]
 

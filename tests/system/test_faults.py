@@ -25,6 +25,7 @@ from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Script, Send, random_case
 from tests.disks import fill, small_disk
+from tests.support.soak import Counted, Soak
 from tests.system.conftest import PATIENCE, MakeWorld, two_sources
 from tests.system.damage import DAMAGES, last_commit_gone, numbered
 from tests.system.judging import Judge
@@ -202,10 +203,10 @@ def test_a_directory_in_use_and_too_little_memory_are_sentences(make_world: Make
     assert "set spark.driver_memory lower" in greedy.said()
 
 
-@pytest.mark.soak
+@pytest.mark.soak(part="checkpoints")
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_never_gives_wrong_rows(
-    make_world: MakeWorld, damage: Callable[[Path], None]
+    make_world: MakeWorld, soak: Soak, damage: Callable[[Path], None]
 ) -> None:
     world = make_world(config(damage.__name__.replace("_", "-")))
     world.make_topics()
@@ -224,11 +225,12 @@ def test_a_damaged_checkpoint_never_gives_wrong_rows(
             process.wait_for_words("Generation 2 is live", PATIENCE)
         world.wait_until_exact(JOINED)
         assert "Traceback" not in process.said()
+    soak.count(Counted.DAMAGED_CHECKPOINTS)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(part="cluster")
 def test_a_cluster_joins_exactly_and_survives_the_loss_of_an_executor(
-    make_world: MakeWorld, tmp_path: Path
+    make_world: MakeWorld, soak: Soak, tmp_path: Path
 ) -> None:
     with spark_cluster(tmp_path) as master:
         settings = {"spark.driver.host": HOST, "spark.driver.bindAddress": HOST}
@@ -242,6 +244,7 @@ def test_a_cluster_joins_exactly_and_survives_the_loss_of_an_executor(
             world.wait_until_exact(JOINED)
             (before,) = executors(tmp_path)
             os.kill(before, signal.SIGKILL)
+            soak.count(Counted.KILLS)
             process.wait_for_words("failed (", PATIENCE)
             wait_for(lambda: executors(tmp_path), lambda now: now not in ([], [before]), PATIENCE)
             world.send(messages.some())

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from bench.usage import java_below
 
 import evergrid
@@ -27,13 +28,15 @@ from tests.support.reference_viewer import (
     never_blank,
     never_fewer,
 )
-from tests.system.conftest import PATIENCE, MakeWorld, two_sources
+from tests.support.soak import Counted, Soak
+from tests.system.conftest import PATIENCE, MakeWorld, row_count, two_sources
 from tests.system.gateways import SERVING, GatewayProcess, gateway_section
 from tests.system.judging import Judge
 from tests.system.steady import Steady
 
 SEED = 20_261_121
 EAGER = Timeouts(first_wait=0.1, longest_wait=1.0)
+ROUNDS = 17  # of six kills
 TABLES = ["users_ui", "accounts_ui", "final_ui", "quarantine"]
 
 # Raw tables only grow, so the first two may never hold fewer rows than before. Rows leave the last
@@ -119,6 +122,43 @@ def test_windows_and_snapshots_equal_the_oracle_through_kills(
             snapshots_are_right(judge, gateway)
             assert running.is_running()
         audience.check()
+
+
+@pytest.mark.soak(part="kills")
+def test_a_hundred_kills_of_all_parts_under_viewers(
+    make_world: MakeWorld, broker: EmbeddedBroker, soak: Soak
+) -> None:
+    rng = random.Random(soak.seed)
+    port = free_port()
+    world = make_world(config("hundred", port))
+    world.make_topics(partitions=2)
+    judge, producer = Judge(world), Producer(world, random.Random(soak.seed + 1))
+    gateway = GatewayProcess(world, port)
+    with gateway, ViewerGroup(gateway.address, gateway.secret, EAGER) as audience:
+        viewers = watching(audience)
+        pipeline = world.start_live()
+        try:
+            for _ in range(soak.figure(ROUNDS)):
+                kills = ["pipeline", "gateway", "broker"] * 2
+                rng.shuffle(kills)
+                with producer.steady.going():
+                    for victim in kills:
+                        producer.wait_for_more(rng.randrange(20, 120))
+                        if victim == "pipeline":
+                            pipeline.kill()
+                            pipeline = world.start_live()
+                        else:
+                            part = gateway if victim == "gateway" else broker
+                            part.kill()
+                            part.start()
+                        soak.count(Counted.KILLS)
+                world.record_duplicates()
+                wait_until_right(judge, viewers)
+                audience.check()
+            snapshots_are_right(judge, gateway)
+            soak.count(Counted.ROWS, row_count(world))
+        finally:
+            pipeline.kill()
 
 
 def watching(audience: ViewerGroup) -> list[Viewer]:

@@ -10,7 +10,8 @@ from evergrid.changelog.codec import Row
 from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.installation import Installation
 from evergrid.testing.random_cases import Script, Send, random_case
-from tests.system.conftest import PATIENCE, MakeWorld, two_sources
+from tests.support.soak import NO_RECORD, Counted, Soak
+from tests.system.conftest import PATIENCE, MakeWorld, row_count, two_sources
 
 SEED = 20_261_115
 CASES = 300
@@ -65,13 +66,17 @@ def test_three_joins_equal_the_oracle_through_kills(make_world: MakeWorld) -> No
     same_again_from_an_empty_checkpoint(world, first)
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("seed", range(5))
-def test_a_hundred_kills(make_world: MakeWorld, seed: int) -> None:
-    exact_through_kills(make_world(config(f"soak{seed}")), seed, kills=20)
+@pytest.mark.soak(part="join-kills")
+@pytest.mark.parametrize("number", range(5))
+def test_a_hundred_kills(make_world: MakeWorld, soak: Soak, number: int) -> None:
+    world = make_world(config(f"soak{number}"))
+    exact_through_kills(world, soak.seed + number, soak.figure(20), soak)
+    soak.count(Counted.ROWS, row_count(world))
 
 
-def exact_through_kills(world: Installation, seed: int, kills: int) -> dict[str, dict[str, Row]]:
+def exact_through_kills(
+    world: Installation, seed: int, kills: int, soak: Soak = NO_RECORD
+) -> dict[str, dict[str, Row]]:
     """Send all cases in pieces, kill between and inside them; the tables at the end."""
     print(f"seed {seed}")
     rng = random.Random(seed)
@@ -85,6 +90,7 @@ def exact_through_kills(world: Installation, seed: int, kills: int) -> dict[str,
             world.send(part[:middle])
             if number < kills:
                 process = killed_and_started(world, process, inside=rng.random() < 0.7)
+                soak.count(Counted.KILLS)
             world.send(part[middle:])
         world.wait_until_exact()
         return {name: world.table(name) for name in world.tables()}

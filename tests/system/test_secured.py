@@ -371,7 +371,7 @@ def secrets_of(house: SecuredBroker, gateway: GatewayProcess) -> dict[str, str]:
     }
 
 
-@pytest.mark.soak
+@pytest.mark.soak(part="secured")
 @pytest.mark.parametrize("listener", LISTENERS, ids=listener_name)
 def test_the_whole_way_by_every_listener(
     house: SecuredBroker, tmp_path: Path, listener: Listener

@@ -15,7 +15,7 @@ import msgspec
 from evergrid.changelog.internal_topics import manifest_topic
 from evergrid.changelog.manifest import LastNumber
 from evergrid.changelog.reader import read_to_end
-from evergrid.client import Patience
+from evergrid.client import Timeouts
 from evergrid.testing.evergrid_process import EvergridProcess
 from evergrid.testing.installation import Installation
 from tests.support.free_ports import free_port
@@ -27,7 +27,7 @@ from tests.system.swapping import Load, Operator, Watch, config
 
 SEED = 20_261_203
 NAME = "standby"
-EAGER = Patience(first_wait=0.1, longest_wait=1.0)
+EAGER = Timeouts(first_wait=0.1, longest_wait=1.0)
 TEMPORARY_FAILURE = 75
 
 

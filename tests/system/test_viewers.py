@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import os
+import random
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 
 from evergrid.broker.embedded_broker import EmbeddedBroker
 from evergrid.client import Live, LiveWindow, Timeouts
+from evergrid.process.open_files import raise_open_files
 from evergrid.testing.changelog_tables import wait_for
+from evergrid.testing.installation import Installation
 from tests.gateway.caller import TEXT, frame
-from tests.support.fault_proxy import Direction, FaultProxy
+from tests.support.fault_proxy import HOST, Direction, FaultProxy
 from tests.support.free_ports import free_port
 from tests.support.pauses import Pauses
 from tests.support.reference_viewer import Viewer, ViewerGroup, WindowOptions, never_blank
+from tests.support.soak import Counted, Soak
 from tests.system.conftest import PATIENCE, MakeWorld
 from tests.system.crowd import Crowd
 from tests.system.gateways import GatewayProcess
@@ -41,6 +47,7 @@ VIEWS: list[WindowOptions] = [
 DIFFERENT_VIEWS = 4
 LATE_SECONDS = 5.0  # who stands still for so long, and did not read before, may be given up
 PEOPLE = 100
+MOST = 250  # viewers in one process
 
 
 @pytest.fixture
@@ -60,6 +67,17 @@ def staged(
     with GatewayProcess(world, port) as gateway:
         gateway.wait_until_ready()
         yield stage, gateway
+
+
+@contextmanager
+def crowds_at(addresses: list[str], secret: str, count: int) -> Iterator[list[Crowd]]:
+    """So many viewers, in processes of at most `MOST` each; the addresses go round among these."""
+    groups = max(len(addresses), -(-count // MOST))
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(Crowd(address, secret, VIEWS, len(range(first, count, groups))))
+            for first, address in zip(range(groups), itertools.cycle(addresses), strict=False)
+        ]
 
 
 def expected(stage: Stage) -> list[list[dict[str, object]]]:
@@ -93,11 +111,7 @@ def test_500_viewers_of_a_few_views(make_world: MakeWorld, port: int) -> None:
             first.leave()
         empty(gateway)
         before = gateway.memory()
-        with ExitStack() as stack:
-            crowds = [
-                stack.enter_context(Crowd(gateway.address, gateway.secret, VIEWS, 250))
-                for _ in range(2)
-            ]
+        with crowds_at([gateway.address], gateway.secret, 500) as crowds:
             states = all_right(stage, crowds)
             held = {"subscribers": 500.0, "views": DIFFERENT_VIEWS, "windows": len(VIEWS)}
             gateway.wait_for_metrics(PATIENCE, connections=500, **held)
@@ -183,31 +197,45 @@ def shown_out(gateway: GatewayProcess) -> int:
 
 
 def test_50_who_read_slowly_or_not_at_all_among_300(make_world: MakeWorld, port: int) -> None:
+    slow_readers_harm_nobody(make_world, port, half=25, healthy=250)
+
+
+@pytest.mark.soak(part="slow-readers")
+def test_200_who_read_slowly_or_not_at_all_among_1000(
+    make_world: MakeWorld, port: int, soak: Soak
+) -> None:
+    half = soak.figure(100)
+    slow_readers_harm_nobody(make_world, port, half, healthy=8 * half)
+    soak.count(Counted.SLOW_READERS, 2 * half)
+
+
+def slow_readers_harm_nobody(make_world: MakeWorld, port: int, half: int, healthy: int) -> None:
+    """One half of them reads slowly, the other never."""
     with FaultProxy(port) as thin, staged(make_world, port, thin.port) as (stage, gateway):
         thin.limit(100_000, Direction.DOWN)
         with (
             Pauses() as pauses,
-            Crowd(gateway.address, gateway.secret, VIEWS, 250) as healthy,
+            crowds_at([gateway.address], gateway.secret, healthy) as crowds,
             ViewerGroup(thin.address, gateway.secret) as slow,
             ViewerGroup(gateway.address, gateway.secret) as fast,
         ):
-            all_right(stage, [healthy])
+            all_right(stage, crowds)
             probe = fast.add(TABLE, JUDGES, **VIEWS[0])
             large: WindowOptions = {"limit": PEOPLE}
-            for _ in range(25):
+            for _ in range(half):
                 slow.add(TABLE, JUDGES, **large)
-            deaf = [Deaf(gateway, port, hearts=number % 2 == 0) for number in range(25)]
+            deaf = [Deaf(gateway, port, hearts=number % 2 == 0) for number in range(half)]
             # Rows of some size fill what the kernel takes for those who do not read.
             with beating(deaf), ThreadPoolExecutor(1) as pool:
                 dead = pool.submit(
-                    wait_for, lambda: shown_out(gateway), lambda count: count >= 25, PATIENCE
+                    wait_for, lambda: shown_out(gateway), lambda count: count >= half, PATIENCE
                 )
                 while not dead.done():
                     change_often(stage, probe, 2, email="e" * 1500)
-                    all_right(stage, [healthy])  # or a busy machine makes them slow, too
+                    all_right(stage, crowds)  # or a busy machine makes them slow, too
                 dead.result()
             change_often(stage, probe, 1)
-            assert all_right(stage, [healthy]) > 250
+            assert all_right(stage, crowds) > healthy
             for viewer in slow.viewers:
                 viewer.wait_for(lambda window: stage.shows(window, large), PATIENCE)
                 stale = [sight for sight in viewer.sights if sight.state is Live.STALE]
@@ -293,18 +321,112 @@ def test_after_every_network_fault_the_windows_are_right(make_world: MakeWorld, 
         stage, gateway = stack.enter_context(staged(make_world, port, way.port))
         with ViewerGroup(way.address, gateway.secret, EAGER) as audience:
             viewers = [audience.add(TABLE, JUDGES, **view) for view in VIEWS[:2]]
-            for name, (fault, lasts) in FAULTS.items():
-                fault(way)
-                stage.change(range(PEOPLE), email=name * 10)
-                stage.change(range(10), email=name)
-                if lasts:
-                    way.heal()
-                for viewer in viewers:
-                    viewer.name = name
-                all_shown(stage, viewers)
-                way.heal()
+            for name in FAULTS:
+                right_after(name, stage, way, viewers)
             audience.check()
             assert way.connections > len(FAULTS), "most of them break connections"
+
+
+def right_after(
+    name: str, stage: Stage, way: FaultProxy, viewers: list[Viewer], held: float | None = None
+) -> None:
+    """One fault, with changes under it; return when the viewers show them.
+
+    What lasts is healed after the changes; where they must pass it too, after `held` seconds.
+    """
+    print(f"network fault: {name}")
+    fault, lasts = FAULTS[name]
+    fault(way)
+    healing = threading.Timer(held or 0.0, way.heal)
+    if lasts and held is not None:
+        healing.start()
+    stage.change(range(PEOPLE), email=name * 10)
+    stage.change(range(10), email=name)
+    if lasts and held is None:
+        healing.start()
+    for viewer in viewers:
+        viewer.name = name
+    all_shown(stage, viewers)
+    if lasts:
+        healing.join()
+    way.heal()
+
+
+@pytest.mark.soak(part="network")
+def test_faults_between_viewers_and_gateway_in_any_order(
+    make_world: MakeWorld, port: int, soak: Soak
+) -> None:
+    rng = random.Random(soak.seed)
+    with ExitStack() as stack:
+        way = stack.enter_context(FaultProxy(port))
+        stage, gateway = stack.enter_context(staged(make_world, port, way.port))
+        with ViewerGroup(way.address, gateway.secret, EAGER) as audience:
+            viewers = [audience.add(TABLE, JUDGES, **view) for view in VIEWS]
+            for name in rng.choices(list(FAULTS), k=soak.figure(180)):
+                right_after(name, stage, way, viewers)
+                soak.count(Counted.NETWORK_FAULTS)
+            audience.check()
+
+
+@pytest.mark.soak(part="network")
+def test_faults_between_gateway_and_broker_in_any_order(
+    tmp_path: Path, port: int, soak: Soak
+) -> None:
+    """Of all clients of the broker, the writer of the changes among them."""
+    rng, broker_port = random.Random(soak.seed), free_port()
+    with FaultProxy(broker_port) as way:
+        advertised = {"advertised.listeners": f"PLAINTEXT://{HOST}:{way.port}"}
+        with EmbeddedBroker(tmp_path / "broker", broker_port, extra=advertised) as broker:
+            world = Installation(tmp_path, broker.connection(), config("broken", port))
+            stage = Stage(world)
+            stage.change(range(PEOPLE))
+            with (
+                GatewayProcess(world, port) as gateway,
+                ViewerGroup(gateway.address, gateway.secret, EAGER) as audience,
+            ):
+                viewers = [audience.add(TABLE, JUDGES, **view) for view in VIEWS]
+                all_shown(stage, viewers)
+                # Thin for requests, which hold all that is written, is only slow.
+                names = [name for name in FAULTS if not name.startswith("thin upwards")]
+                for name in rng.choices(names, k=soak.figure(60)):
+                    right_after(name, stage, way, viewers, rng.uniform(0, 5))
+                    soak.count(Counted.NETWORK_FAULTS)
+                audience.check()
+
+
+@pytest.mark.soak(part="viewers")
+def test_2000_viewers_are_held_through_faults(
+    make_world: MakeWorld, port: int, broker: EmbeddedBroker, soak: Soak
+) -> None:
+    count = soak.figure(2_000, least=2)
+    raise_open_files(2 * count, print)  # each viewer behind the proxy takes two
+    with (
+        FaultProxy(port) as way,
+        staged(make_world, port, way.port) as (stage, gateway),
+        crowds_at([gateway.address, way.address], gateway.secret, count) as crowds,
+    ):
+        all_right(stage, crowds)
+        gateway.wait_for_metrics(PATIENCE, connections=count, views=DIFFERENT_VIEWS)
+        for _ in range(soak.figure(3)):
+            for part in (gateway, broker):
+                part.kill()
+                part.start()
+                soak.count(Counted.KILLS)
+                changed_for_all(stage, crowds)
+            for fault in (FaultProxy.cut, FaultProxy.reset, refuse_for_a_while):
+                fault(way)
+                soak.count(Counted.NETWORK_FAULTS)
+                changed_for_all(stage, crowds)
+        gateway.wait_for_metrics(PATIENCE, connections=count, views=DIFFERENT_VIEWS)
+        soak.count(Counted.VIEWERS, count)
+        for crowd in crowds:
+            crowd.leave()
+        empty(gateway)
+
+
+def changed_for_all(stage: Stage, crowds: list[Crowd]) -> None:
+    stage.change(range(PEOPLE))
+    all_right(stage, crowds)
 
 
 def has_no_table(window: LiveWindow) -> bool:

@@ -12,11 +12,13 @@ from evergrid.views.view import View
 from evergrid.views.view_query import Query
 from tests.store import making
 from tests.support.naive_table import NaiveTable
+from tests.support.soak import Counted, Soak
 
 SEED = 20_261_116
 SEQUENCES = 300
 REAL_SIZES = 50
 SOAK = 50_000
+LOT = 100
 
 
 class Sequence:
@@ -116,9 +118,9 @@ def test_so_do_some_with_nothing_made_small() -> None:
     _run(range(SEED, SEED + REAL_SIZES))
 
 
-@pytest.mark.soak
-def test_random_sequences_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.soak(part="sequences")
+def test_random_sequences_for_long(monkeypatch: pytest.MonkeyPatch, soak: Soak) -> None:
     making.make_small(monkeypatch)
-    start = random.SystemRandom().randrange(2**40)
-    print(f"seeds from {start}")
-    _run(range(start, start + SOAK))
+    for start in range(soak.seed, soak.seed + soak.figure(SOAK), LOT):
+        _run(range(start, start + LOT))
+        soak.count(Counted.RANDOM_SEQUENCES, LOT)

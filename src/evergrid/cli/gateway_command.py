@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import resource
 import signal
 import time
 
@@ -18,10 +17,10 @@ from evergrid.gateway.access.key_registry import KeyRegistry
 from evergrid.gateway.engine.threaded_engine import ThreadedEngine
 from evergrid.gateway.server import serve
 from evergrid.process import child_process
+from evergrid.process.open_files import raise_open_files
 
 _POLL_SECONDS = 0.2
 _PROGRESS_SECONDS = 5.0
-_OTHER_FILES = 256  # libraries, Kafka connections, logs
 
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
@@ -33,7 +32,7 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
 
 async def _serve(settings: Settings) -> None:
     gateway = settings.gateway
-    _raise_open_files(gateway.limits.connections + gateway.limits.strangers)
+    raise_open_files(gateway.limits.connections + gateway.limits.strangers, say)
     audit = AuditLog(gateway.audit, say)
     keys = KeyRegistry(gateway.keys, say, changed=audit.key_changed)
     engine = ThreadedEngine(settings, say)
@@ -70,21 +69,3 @@ async def _report_loading(engine: ThreadedEngine) -> None:
     tables = await engine.tables()
     rows = sum(table.rows for table in tables)
     say(f"Ready: {rows:,} rows in {', '.join(table.name for table in tables)}.")
-
-
-def _raise_open_files(connections: int) -> None:
-    """Raise this process's limit of open files; warn if it is too low for so many connections."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-            soft = hard
-        except (OSError, ValueError):  # some systems allow less than they tell
-            pass
-    needed = connections + _OTHER_FILES
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        say(
-            f"Open files: the limit is {soft}, and {connections} connections need {needed}. "
-            "Raise it (LimitNOFILE= of a systemd unit, ulimit -Hn), or lower "
-            "gateway.limits.connections."
-        )

@@ -20,10 +20,12 @@ from tests.gateway.watching import (
 )
 from tests.store import making
 from tests.support.naive_table import Value
+from tests.support.soak import Counted, Soak
 
 SEED = 20_261_116
 SEQUENCES = 400
 SOAK = 20_000
+LOT = 100
 
 
 class Anything:
@@ -200,9 +202,11 @@ def test_viewers_see_what_the_model_shows_whatever_happens(monkeypatch: pytest.M
     _run(range(SEED, SEED + SEQUENCES))
 
 
-@pytest.mark.soak
-def test_viewers_see_what_the_model_shows_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.soak(part="sequences")
+def test_viewers_see_what_the_model_shows_for_long(
+    monkeypatch: pytest.MonkeyPatch, soak: Soak
+) -> None:
     making.make_small(monkeypatch)
-    start = random.SystemRandom().randrange(2**40)
-    print(f"seeds from {start}")
-    _run(range(start, start + SOAK))
+    for start in range(soak.seed, soak.seed + soak.figure(SOAK), LOT):
+        _run(range(start, start + LOT))
+        soak.count(Counted.RANDOM_SEQUENCES, LOT)

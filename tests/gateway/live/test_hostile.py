@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import socket
 import struct
 from collections.abc import Iterator
@@ -13,9 +14,11 @@ from evergrid.protocol.error_codes import Code
 from tests.gateway.caller import BINARY, CLOSE, PING, PONG, TEXT, calling, frame, ids, label, works
 from tests.gateway.conftest import PEOPLE, person
 from tests.support.local_gateway import LocalGateway
+from tests.support.soak import Counted, Soak
 
 CONTINUATION = 0
 EMPTY = frame(CONTINUATION, b"", fin=False)
+ROUNDS = 50
 
 
 @pytest.fixture(scope="module")
@@ -44,32 +47,31 @@ HELLO: dict[str, object] = {"type": "hello", "protocol": 1, "key": "eg_wrong"}
 OPEN: dict[str, object] = {"type": "open", "sub": 1, "table": "people"}
 
 
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [
-        (text(HELLO), Code.BAD_KEY),
-        (text({**HELLO, "key": ""}), Code.NOT_LOGGED_IN),
-        (text({**HELLO, "key": "x" * 10_000}), Code.BAD_KEY),
-        (text({**HELLO, "key": "ключ\u0000"}), Code.BAD_KEY),
-        (text({**HELLO, "key": None}), Code.BAD_MESSAGE),
-        (text({**HELLO, "key": ["eg_wrong"]}), Code.BAD_MESSAGE),
-        (text({**HELLO, "protocol": 2}), Code.UNSUPPORTED_PROTOCOL),
-        (text({**HELLO, "protocol": 10**18}), Code.UNSUPPORTED_PROTOCOL),
-        (text({**HELLO, "protocol": "1"}), Code.BAD_MESSAGE),
-        (text({**HELLO, "admin": True}), Code.BAD_MESSAGE),
-        (text(OPEN), Code.NOT_LOGGED_IN),
-        (text({"type": "heart"}), Code.NOT_LOGGED_IN),
-        (frame(TEXT, b""), Code.BAD_MESSAGE),
-        (frame(TEXT, b"GET / HTTP/1.1\r\n\r\n"), Code.BAD_MESSAGE),
-        (frame(BINARY, b"\x00" * 100), Code.NOT_TEXT),
-        (frame(TEXT, b"\xff\xfe{}"), Code.NOT_TEXT),
-        (frame(TEXT, b"x" * 16_385), Code.TOO_LARGE),
-        (frame(TEXT, b"\x00" * 20_000), Code.TOO_LARGE),
-        (struct.pack("!BBQ", 0x81, 0xFF, 2**62) + b"mask", Code.TOO_LARGE),
-        (struct.pack("!BBQ", 0x81, 0xFF, 2**63 + 5) + b"mask", Code.TOO_LARGE),
-    ],
-    ids=label,
-)
+FROM_STRANGERS: list[tuple[bytes, Code]] = [
+    (text(HELLO), Code.BAD_KEY),
+    (text({**HELLO, "key": ""}), Code.NOT_LOGGED_IN),
+    (text({**HELLO, "key": "x" * 10_000}), Code.BAD_KEY),
+    (text({**HELLO, "key": "ключ\u0000"}), Code.BAD_KEY),
+    (text({**HELLO, "key": None}), Code.BAD_MESSAGE),
+    (text({**HELLO, "key": ["eg_wrong"]}), Code.BAD_MESSAGE),
+    (text({**HELLO, "protocol": 2}), Code.UNSUPPORTED_PROTOCOL),
+    (text({**HELLO, "protocol": 10**18}), Code.UNSUPPORTED_PROTOCOL),
+    (text({**HELLO, "protocol": "1"}), Code.BAD_MESSAGE),
+    (text({**HELLO, "admin": True}), Code.BAD_MESSAGE),
+    (text(OPEN), Code.NOT_LOGGED_IN),
+    (text({"type": "heart"}), Code.NOT_LOGGED_IN),
+    (frame(TEXT, b""), Code.BAD_MESSAGE),
+    (frame(TEXT, b"GET / HTTP/1.1\r\n\r\n"), Code.BAD_MESSAGE),
+    (frame(BINARY, b"\x00" * 100), Code.NOT_TEXT),
+    (frame(TEXT, b"\xff\xfe{}"), Code.NOT_TEXT),
+    (frame(TEXT, b"x" * 16_385), Code.TOO_LARGE),
+    (frame(TEXT, b"\x00" * 20_000), Code.TOO_LARGE),
+    (struct.pack("!BBQ", 0x81, 0xFF, 2**62) + b"mask", Code.TOO_LARGE),
+    (struct.pack("!BBQ", 0x81, 0xFF, 2**63 + 5) + b"mask", Code.TOO_LARGE),
+]
+
+
+@pytest.mark.parametrize(("sent", "code"), FROM_STRANGERS, ids=label)
 def test_strangers_get_no_further(gateway: LocalGateway, sent: bytes, code: Code) -> None:
     with calling(gateway) as caller:
         assert caller.shake_hands().status == 101
@@ -77,68 +79,67 @@ def test_strangers_get_no_further(gateway: LocalGateway, sent: bytes, code: Code
         assert caller.ending() == (code.value, code.close)
 
 
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [
-        (frame(TEXT, b"{"), Code.BAD_MESSAGE),
-        (frame(TEXT, b"null"), Code.BAD_MESSAGE),
-        (frame(TEXT, b"[" * 16_000), Code.BAD_MESSAGE),
-        (frame(TEXT, b'{"type":' * 2000), Code.BAD_MESSAGE),
-        (frame(TEXT, b'{"type":"heart"}' * 2), Code.BAD_MESSAGE),
-        (frame(TEXT, b'{"type":"heart",}'), Code.BAD_MESSAGE),
-        (frame(TEXT, b"{'type':'heart'}"), Code.BAD_MESSAGE),
-        (frame(TEXT, b'{"type":"HEART"}'), Code.BAD_MESSAGE),
-        (frame(TEXT, b'{"type":"close","sub":NaN}'), Code.BAD_MESSAGE),
-        (frame(TEXT, b'{"type":"close","sub":1e999}'), Code.BAD_MESSAGE),
-        (frame(TEXT, b'{"type":"close","sub":0x1}'), Code.BAD_MESSAGE),
-        (frame(TEXT, b'{"type":"close","sub":' + b"9" * 4000 + b"}"), Code.BAD_MESSAGE),
-        (text({"type": "close", "sub": -1}), Code.BAD_MESSAGE),
-        (text({"type": "close", "sub": 2**32}), Code.BAD_MESSAGE),
-        (text({"type": "close", "sub": 1.0}), Code.BAD_MESSAGE),
-        (text({"type": "close", "sub": "1 OR 1=1"}), Code.BAD_MESSAGE),
-        (text({**OPEN, "sub": None}), Code.BAD_MESSAGE),
-        (text({**OPEN, "table": ["people"]}), Code.BAD_MESSAGE),
-        (text({**OPEN, "columns": {"name": 1}}), Code.BAD_MESSAGE),
-        (text({**OPEN, "search": 7}), Code.BAD_MESSAGE),
-        (text({**OPEN, "limit": 1.5}), Code.BAD_MESSAGE),
-        (text({**OPEN, "__proto__": {}}), Code.BAD_MESSAGE),
-        (text({**OPEN, "resume": "latest"}), Code.BAD_MESSAGE),
-        (text({"type": "upsert", "table": "people", "rows": [{}]}), Code.BAD_MESSAGE),
-        (text({"type": "delete", "table": "people", "ids": ["0:1"]}), Code.BAD_MESSAGE),
-        (text({"type": "welcome"}), Code.BAD_MESSAGE),
-        (text({**HELLO, "protocol": 1}), Code.ALREADY_LOGGED_IN),
-        (frame(BINARY, b'{"type":"heart"}'), Code.NOT_TEXT),
-        (frame(TEXT, '{"type":"heart"}'.encode("utf-16")), Code.NOT_TEXT),
-        (frame(TEXT, b'{"type":"\xed\xa0\x80"}'), Code.NOT_TEXT),
-        (frame(TEXT, b"\xc0\x80"), Code.NOT_TEXT),
-        (text({**OPEN, "search": "x" * 17_000}), Code.TOO_LARGE),
-        (frame(TEXT, b"a" * 9000, fin=False) + frame(CONTINUATION, b"b" * 9000), Code.TOO_LARGE),
-        (frame(CONTINUATION, b"x"), Code.BAD_MESSAGE),
-        (frame(TEXT, b"x", fin=False) + frame(TEXT, b"x"), Code.BAD_MESSAGE),
-        (frame(3, b"reserved"), Code.BAD_MESSAGE),
-        (frame(11, b"reserved"), Code.BAD_MESSAGE),
-        (frame(PING, b"x" * 126), Code.BAD_MESSAGE),
-        (frame(PING, b"x", fin=False), Code.BAD_MESSAGE),
-        (frame(TEXT | 0x40, b"compressed?"), Code.BAD_MESSAGE),
-        (frame(TEXT | 0x10, b"{}"), Code.BAD_MESSAGE),
-        (frame(TEXT, b'{"type":"heart"}', masked=False), Code.BAD_MESSAGE),
-        (text({"type": "heart"}) + frame(TEXT, b"{}", masked=False), Code.BAD_MESSAGE),
-        (frame(PING, b"", masked=False), Code.BAD_MESSAGE),
-        (frame(CLOSE, struct.pack("!H", 1000), masked=False), Code.BAD_MESSAGE),
-        (frame(TEXT, b"{", fin=False) + frame(CONTINUATION, b"}", masked=False), Code.BAD_MESSAGE),
-        (frame(TEXT, b"x" * 60_000, masked=False), Code.BAD_MESSAGE),
-        (frame(TEXT, b"{", fin=False) + EMPTY * 100, Code.BAD_MESSAGE),
-        (frame(TEXT, b"{", fin=False) + (EMPTY * 10 + frame(PING, b"")) * 11, Code.BAD_MESSAGE),
-        (frame(CLOSE, b"\x00"), Code.BAD_MESSAGE),
-        (frame(CLOSE, struct.pack("!H", 5)), Code.BAD_MESSAGE),
-        (frame(CLOSE, struct.pack("!H", 1000) + b"\xff"), Code.NOT_TEXT),
-        (text({"type": "heart"}) * 101, Code.TOO_MANY_MESSAGES),
-        (frame(PING, b"") * 101, Code.TOO_MANY_MESSAGES),
-        (frame(PONG, b"") * 101, Code.TOO_MANY_MESSAGES),
-        (b"".join(text({**OPEN, "sub": sub}) for sub in range(1000)), Code.TOO_MANY_MESSAGES),
-    ],
-    ids=label,
-)
+AGAINST_THE_PROTOCOL: list[tuple[bytes, Code]] = [
+    (frame(TEXT, b"{"), Code.BAD_MESSAGE),
+    (frame(TEXT, b"null"), Code.BAD_MESSAGE),
+    (frame(TEXT, b"[" * 16_000), Code.BAD_MESSAGE),
+    (frame(TEXT, b'{"type":' * 2000), Code.BAD_MESSAGE),
+    (frame(TEXT, b'{"type":"heart"}' * 2), Code.BAD_MESSAGE),
+    (frame(TEXT, b'{"type":"heart",}'), Code.BAD_MESSAGE),
+    (frame(TEXT, b"{'type':'heart'}"), Code.BAD_MESSAGE),
+    (frame(TEXT, b'{"type":"HEART"}'), Code.BAD_MESSAGE),
+    (frame(TEXT, b'{"type":"close","sub":NaN}'), Code.BAD_MESSAGE),
+    (frame(TEXT, b'{"type":"close","sub":1e999}'), Code.BAD_MESSAGE),
+    (frame(TEXT, b'{"type":"close","sub":0x1}'), Code.BAD_MESSAGE),
+    (frame(TEXT, b'{"type":"close","sub":' + b"9" * 4000 + b"}"), Code.BAD_MESSAGE),
+    (text({"type": "close", "sub": -1}), Code.BAD_MESSAGE),
+    (text({"type": "close", "sub": 2**32}), Code.BAD_MESSAGE),
+    (text({"type": "close", "sub": 1.0}), Code.BAD_MESSAGE),
+    (text({"type": "close", "sub": "1 OR 1=1"}), Code.BAD_MESSAGE),
+    (text({**OPEN, "sub": None}), Code.BAD_MESSAGE),
+    (text({**OPEN, "table": ["people"]}), Code.BAD_MESSAGE),
+    (text({**OPEN, "columns": {"name": 1}}), Code.BAD_MESSAGE),
+    (text({**OPEN, "search": 7}), Code.BAD_MESSAGE),
+    (text({**OPEN, "limit": 1.5}), Code.BAD_MESSAGE),
+    (text({**OPEN, "__proto__": {}}), Code.BAD_MESSAGE),
+    (text({**OPEN, "resume": "latest"}), Code.BAD_MESSAGE),
+    (text({"type": "upsert", "table": "people", "rows": [{}]}), Code.BAD_MESSAGE),
+    (text({"type": "delete", "table": "people", "ids": ["0:1"]}), Code.BAD_MESSAGE),
+    (text({"type": "welcome"}), Code.BAD_MESSAGE),
+    (text({**HELLO, "protocol": 1}), Code.ALREADY_LOGGED_IN),
+    (frame(BINARY, b'{"type":"heart"}'), Code.NOT_TEXT),
+    (frame(TEXT, '{"type":"heart"}'.encode("utf-16")), Code.NOT_TEXT),
+    (frame(TEXT, b'{"type":"\xed\xa0\x80"}'), Code.NOT_TEXT),
+    (frame(TEXT, b"\xc0\x80"), Code.NOT_TEXT),
+    (text({**OPEN, "search": "x" * 17_000}), Code.TOO_LARGE),
+    (frame(TEXT, b"a" * 9000, fin=False) + frame(CONTINUATION, b"b" * 9000), Code.TOO_LARGE),
+    (frame(CONTINUATION, b"x"), Code.BAD_MESSAGE),
+    (frame(TEXT, b"x", fin=False) + frame(TEXT, b"x"), Code.BAD_MESSAGE),
+    (frame(3, b"reserved"), Code.BAD_MESSAGE),
+    (frame(11, b"reserved"), Code.BAD_MESSAGE),
+    (frame(PING, b"x" * 126), Code.BAD_MESSAGE),
+    (frame(PING, b"x", fin=False), Code.BAD_MESSAGE),
+    (frame(TEXT | 0x40, b"compressed?"), Code.BAD_MESSAGE),
+    (frame(TEXT | 0x10, b"{}"), Code.BAD_MESSAGE),
+    (frame(TEXT, b'{"type":"heart"}', masked=False), Code.BAD_MESSAGE),
+    (text({"type": "heart"}) + frame(TEXT, b"{}", masked=False), Code.BAD_MESSAGE),
+    (frame(PING, b"", masked=False), Code.BAD_MESSAGE),
+    (frame(CLOSE, struct.pack("!H", 1000), masked=False), Code.BAD_MESSAGE),
+    (frame(TEXT, b"{", fin=False) + frame(CONTINUATION, b"}", masked=False), Code.BAD_MESSAGE),
+    (frame(TEXT, b"x" * 60_000, masked=False), Code.BAD_MESSAGE),
+    (frame(TEXT, b"{", fin=False) + EMPTY * 100, Code.BAD_MESSAGE),
+    (frame(TEXT, b"{", fin=False) + (EMPTY * 10 + frame(PING, b"")) * 11, Code.BAD_MESSAGE),
+    (frame(CLOSE, b"\x00"), Code.BAD_MESSAGE),
+    (frame(CLOSE, struct.pack("!H", 5)), Code.BAD_MESSAGE),
+    (frame(CLOSE, struct.pack("!H", 1000) + b"\xff"), Code.NOT_TEXT),
+    (text({"type": "heart"}) * 101, Code.TOO_MANY_MESSAGES),
+    (frame(PING, b"") * 101, Code.TOO_MANY_MESSAGES),
+    (frame(PONG, b"") * 101, Code.TOO_MANY_MESSAGES),
+    (b"".join(text({**OPEN, "sub": sub}) for sub in range(1000)), Code.TOO_MANY_MESSAGES),
+]
+
+
+@pytest.mark.parametrize(("sent", "code"), AGAINST_THE_PROTOCOL, ids=label)
 def test_what_breaks_the_protocol_ends_the_connection(
     gateway: LocalGateway, sent: bytes, code: Code
 ) -> None:
@@ -146,6 +147,21 @@ def test_what_breaks_the_protocol_ends_the_connection(
         assert caller.log_in()["type"] == "welcome"
         caller.send(sent)
         assert caller.ending() == (code.value, code.close)
+
+
+@pytest.mark.soak(part="frames")
+def test_hostile_frames_in_any_order(gateway: LocalGateway, soak: Soak) -> None:
+    rng = random.Random(soak.seed)
+    frames = [(one, False) for one in FROM_STRANGERS] + [
+        (one, True) for one in AGAINST_THE_PROTOCOL
+    ]
+    for _ in range(soak.figure(ROUNDS)):
+        for (sent, code), logged_in in rng.sample(frames, len(frames)):
+            if logged_in:
+                test_what_breaks_the_protocol_ends_the_connection(gateway, sent, code)
+            else:
+                test_strangers_get_no_further(gateway, sent, code)
+            soak.count(Counted.HOSTILE_FRAMES)
 
 
 @pytest.mark.parametrize(
