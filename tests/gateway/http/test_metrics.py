@@ -44,9 +44,7 @@ def situation() -> MetricsSnapshot:
     delays = LoopDelays()
     for delay in (0.0, 0.02, 5.0):
         delays.add(delay)
-    load = EngineLoad(
-        HubCounts(1, 2, 3, 7), 0.5, 9, True, "", "", manifest_skipped={"invalid": 4}
-    )
+    load = EngineLoad(HubCounts(1, 2, 3, 7), 0.5, 9, True, "", "", manifest_skipped={"invalid": 4})
     return MetricsSnapshot("0.1", 'a"b\\c\n', [table], load, counts, delays, 4, 1, 0)
 
 
