@@ -127,13 +127,12 @@ class AsyncClient:
 
     async def sessions(self) -> list[SessionDescription]:
         """The open sessions of this gateway; the key needs the `admin` right."""
-        answer = await self._request("GET", "/api/sessions")
-        return list(self._decoded(answer, SessionList).sessions)
+        return list((await self._json(SessionList, "GET", "/api/sessions")).sessions)
 
     async def end_session(self, session: str) -> SessionDescription:
         """End an open session; its client may connect again as long as its key is valid."""
-        answer = await self._request("DELETE", f"/api/sessions/{quote(session, safe='')}")
-        return self._decoded(answer, SessionDescription)
+        path = f"/api/sessions/{quote(session, safe='')}"
+        return await self._json(SessionDescription, "DELETE", path)
 
     async def close(self) -> None:
         """End every window and the connection; calls that wait raise `Closed`."""

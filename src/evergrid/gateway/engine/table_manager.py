@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import functools
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from evergrid.changelog.feed import FeedUpdate, Followed, Key
 from evergrid.changelog.manifest import HEARTBEAT_KEY, OLD_SECONDS, Gap
@@ -21,6 +19,7 @@ from evergrid.changelog.unreadable_records import unreadable_text
 from evergrid.gateway.engine.changelog_follower import NO_UPDATE, Segment
 from evergrid.gateway.engine.gap_text import gap_log_line, gap_warning
 from evergrid.gateway.engine.hub import Hub
+from evergrid.gateway.engine.loaded_table import ChangeRate, LoadedTable
 from evergrid.gateway.engine.retention_clock import RetentionClock
 from evergrid.gateway.engine.table_engine import (
     PipelineInfo,
@@ -31,7 +30,6 @@ from evergrid.gateway.engine.table_engine import (
 )
 from evergrid.gateway.engine.trace import trace_rows
 from evergrid.gateway.engine.window_states import no_such_table
-from evergrid.model.gap import GapReason
 from evergrid.model.generation import State
 from evergrid.protocol.messages import Live, WindowState
 from evergrid.store.table_store import TableStore
@@ -42,65 +40,6 @@ _HEARTBEAT_SECONDS = 20.0
 _HEARTBEAT_AGE_SECONDS = 120.0
 _HEARTBEAT_GRACE_SECONDS = 6.0
 _LOADING = "Tables are being loaded."
-_RATE_SECONDS = 5.0
-_RATE_STEP = 0.5
-
-
-class _ChangeRate:
-    """The growth of a counter per second, over the last seconds."""
-
-    def __init__(self) -> None:
-        self._samples: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
-
-    def count(self, total: int) -> None:
-        """Record the total so far; call it regularly, also when nothing changed."""
-        now = time.monotonic()
-        if now - self._samples[-1][0] >= _RATE_STEP or len(self._samples) == 1:
-            self._samples.append((now, total))
-        else:
-            self._samples[-1] = (self._samples[-1][0], total)
-        while len(self._samples) > 2 and now - self._samples[0][0] > _RATE_SECONDS:
-            self._samples.popleft()
-
-    @property
-    def per_second(self) -> float:
-        first, last = self._samples[0], self._samples[-1]
-        passed = time.monotonic() - first[0]
-        return (last[1] - first[1]) / passed if passed > 0 else 0.0
-
-
-class _LoadedTable(msgspec.Struct):
-    """The table of one changelog."""
-
-    store: TableStore
-    rate: _ChangeRate
-    changes: int = 0
-    newest_message: int = 0
-    lag_seconds: float = 0.0
-    unreadable: int = 0
-    lacks_since: dict[GapReason, int] = {}
-
-    def gaps(self, lost: Mapping[GapReason, int]) -> tuple[Gap, ...]:
-        """What this gateway's table lacks; `lost` by Kafka."""
-        counts = {
-            GapReason.TABLE_MEMORY: self.store.over_memory,
-            GapReason.UNREADABLE: self.unreadable,
-            **lost,
-        }
-        now = time.time_ns() // 1000
-        self.lacks_since = {
-            reason: self.lacks_since.get(reason, now) for reason, count in counts.items() if count
-        }
-        return tuple(
-            Gap(reason.value, counts[reason], (), since)
-            for reason, since in self.lacks_since.items()
-        )
-
-    def note_times(self, batch: pa.RecordBatch) -> None:
-        """Note the newest message: a joined row is as new as the newest of its messages."""
-        for name in self.store.table.times:
-            newest = pc.max(batch.column(name)).cast(pa.int64()).as_py()
-            self.newest_message = max(self.newest_message, newest or 0)
 
 
 class _Shown(msgspec.Struct, frozen=True):
@@ -119,7 +58,7 @@ class TableManager:
     def __init__(self, hub: Hub, table_bytes: int) -> None:
         self._hub = hub
         self._table_bytes = table_bytes
-        self._loaded: dict[Key, _LoadedTable] = {}
+        self._loaded: dict[Key, LoadedTable] = {}
         self._shown: dict[str, _Shown] = {}
         self._feed = NO_UPDATE
         self.fresh_at = 0
@@ -228,7 +167,7 @@ class TableManager:
         """Records of the manifest that cannot be read, by reason."""
         return self._feed.manifest.skipped
 
-    def _expire(self, loaded: _LoadedTable) -> None:
+    def _expire(self, loaded: LoadedTable) -> None:
         self._hub.tick += 1
         applied = loaded.store.expire(self._clock.now(self._time_of_pipeline()))
         self._hub.update(loaded.store, applied)
@@ -253,7 +192,7 @@ class TableManager:
         for one in followed:
             if one.key not in self._loaded:
                 store = TableStore(one.target.table, max_bytes=self._table_bytes)
-                self._loaded[one.key] = _LoadedTable(store, _ChangeRate())
+                self._loaded[one.key] = LoadedTable(store, ChangeRate())
 
     def _show_complete(self) -> None:
         """Show what is complete. A table that generations share is shown already: it gets the
