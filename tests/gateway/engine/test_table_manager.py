@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import time
 import weakref
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.gateway.engine.shared_view import PublicationTime
 from evergrid.gateway.engine.table_engine import PipelineHealth, TableInfo
 from evergrid.gateway.engine.table_manager import TableManager
+from evergrid.gateway.engine.trace import LOG
 from evergrid.model.field_types import TIMESTAMP
 from evergrid.model.generation import Generation, State, TableTopic, Times
 from evergrid.model.table import Column, Retention, Role, Table
@@ -549,3 +551,31 @@ def test_unreadable_records_are_told_and_counted(keeping: Keeping) -> None:
     info = keeping.info()
     assert [(gap.reason, gap.messages) for gap in info.gaps] == [("unreadable", 3)]
     assert info.message == "Rows are missing: unreadable changelog records (3)."
+
+
+def test_rows_that_are_applied_and_published_are_traced_by_their_ids(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines: list[dict[str, object]] = []
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append({"line": record.getMessage(), **getattr(record, "ids", {})})
+
+    monkeypatch.setattr(LOG, "handlers", [Collector()])
+    level = LOG.level
+    LOG.setLevel(logging.DEBUG)
+    try:
+        keeping, one = Keeping(), followed(1)
+        keeping.tables, keeping.current = [one], 1
+        keeping.turn()
+        keeping.apply(one, row(4711), row(4712))
+        keeping.reached[one.key] = LoadProgress(2, 2)
+        keeping.turn()
+    finally:
+        LOG.setLevel(level)
+    applied, published = lines
+    ids = ["0:4711", "0:4712"]
+    assert applied == {"line": "applied", "topic": "g1.made", "table": "made", "rows": ids}
+    assert published.pop("sequence")
+    assert published == {"line": "published", "table": "made", "generation": 1, "rows": ids}
