@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from tests.support.local_gateway import LocalGateway
 
 from evergrid.cli.service_log import say, start_log
 from evergrid.config.settings import Log, LogFormat, LogLevel
+from evergrid.gateway.access.key_file import create_key
 from evergrid.gateway.engine.trace import trace, trace_rows
 
 
@@ -82,3 +85,28 @@ def test_a_row_is_followed_to_the_session_that_saw_it(
     assert (sent["sequence"], sent["generation"]) == (published["sequence"], 3)
     assert "a-cell-that-nobody-logs" not in text
     assert gateway.secret not in text
+
+
+def test_a_gateway_that_runs_logs_nothing_but_json_on_request(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    create_key(tmp_path / ".evergrid" / "keys.yaml", "anna")
+    environ |= {
+        "EVERGRID_LOG__FORMAT": "json",
+        "EVERGRID_KAFKA__BOOTSTRAP": "127.0.0.1:1",  # nobody answers there, and that is logged
+        "EVERGRID_GATEWAY__PORT": "0",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "evergrid", "gateway"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=environ,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            entries = [json.loads(process.stdout.readline()) for _ in range(2)]
+        finally:
+            process.terminate()
+    assert {(entry["part"], entry["level"]) for entry in entries} == {("gateway", "info")}
+    assert any(entry["message"].startswith("Serving at http://127.0.0.1:") for entry in entries)

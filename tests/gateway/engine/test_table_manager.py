@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import time
 import weakref
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.gateway.engine.shared_view import PublicationTime
 from evergrid.gateway.engine.table_engine import PipelineHealth, TableInfo
 from evergrid.gateway.engine.table_manager import TableManager
+from evergrid.gateway.engine.trace import LOG
 from evergrid.model.field_types import TIMESTAMP
 from evergrid.model.gap import GapReason
 from evergrid.model.generation import Generation, State, TableTopic, Times
@@ -670,3 +672,31 @@ def test_a_heartbeat_that_cannot_be_read_is_no_pipeline_that_is_gone(
     assert info.message.startswith("The pipeline's heartbeat cannot be read. ")
     assert keeping.viewer.told is not None
     assert "upgrade the gateway" in keeping.viewer.told.message
+
+
+def test_rows_that_are_applied_and_published_are_traced_by_their_ids(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines: list[dict[str, object]] = []
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append({"line": record.getMessage(), **getattr(record, "ids", {})})
+
+    monkeypatch.setattr(LOG, "handlers", [Collector()])
+    level = LOG.level
+    LOG.setLevel(logging.DEBUG)
+    try:
+        keeping, one = Keeping(), followed(1)
+        keeping.tables, keeping.current = [one], 1
+        keeping.turn()
+        keeping.apply(one, row(4711), row(4712))
+        keeping.reached[one.key] = LoadProgress(2, 2)
+        keeping.turn()
+    finally:
+        LOG.setLevel(level)
+    applied, published = lines
+    ids = ["0:4711", "0:4712"]
+    assert applied == {"line": "applied", "topic": "g1.made", "table": "made", "rows": ids}
+    assert published.pop("sequence")
+    assert published == {"line": "published", "table": "made", "generation": 1, "rows": ids}
