@@ -175,7 +175,7 @@ class Gateway(msgspec.Struct):
     secret: str
 
     def rows(self, table: str) -> list[dict[str, object]]:
-        """None while the table is loaded."""
+        """Empty while the table is loaded."""
         address = f"http://127.0.0.1:{self.port}/api/tables/{table}/rows?format=json"
         headers = {"Authorization": f"Bearer {self.secret}"}
         request = urllib.request.Request(address, headers=headers)
