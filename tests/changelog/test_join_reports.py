@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import msgspec
 import pytest
 
-from evergrid.changelog.join_reports import JoinProgress, LeftOut, PartitionReport, Report
+from evergrid.broker.embedded_broker import EmbeddedBroker
+from evergrid.changelog.internal_topics import reports_topic, signal_specs
+from evergrid.changelog.join_reports import (
+    JoinProgress,
+    LeftOut,
+    PartitionReport,
+    Report,
+    ReportReader,
+)
+from evergrid.config.settings import InternalTopics
+from evergrid.kafka import topics
+from evergrid.kafka.message_sender import Sender
+from evergrid.testing.changelog_tables import wait_for
 
 PLACES = [(0, 0), (0, 1), (1, 0)]  # two partitions of the left source, one of the right
 FIRST_OFFSET = 100
@@ -175,14 +188,38 @@ def test_it_is_quiet_when_every_reducer_has_said_so() -> None:
     assert not progress.is_quiet(3, since=4.0)
 
 
+JAVA = (
+    b'{"query":"g1.join-final","run":"r","batch":7,"reducer":1,'
+    b'"seen":[[0,2,5,104,[3,5]],[1,0,1,0,[0,1]]],"gaps":{"pairs":{"messages":3,"keys":["a"]}}}'
+)
+
+
 def test_what_the_java_writes_is_read() -> None:
-    text = (
-        b'{"query":"g1.join-final","run":"r","batch":7,"reducer":1,'
-        b'"seen":[[0,2,5,104,[3,5]],[1,0,1,0,[0,1]]],"gaps":{"pairs":{"messages":3,"keys":["a"]}}}'
-    )
-    found = msgspec.json.decode(text, type=Report)
+    found = msgspec.json.decode(JAVA, type=Report)
     assert found.seen == (
         PartitionReport(0, 2, 5, 104, (3, 5)),
         PartitionReport(1, 0, 1, 0, (0, 1)),
     )
     assert found.gaps == {"pairs": LeftOut(3, ("a",))}
+
+
+def test_a_record_that_is_no_report_is_skipped_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with EmbeddedBroker(tmp_path) as broker:
+        connection = broker.connection()
+        topics.create(connection, signal_specs(InternalTopics("evergrid", 1, 1, -1)))
+        reader = ReportReader(connection, "evergrid")
+        reader.start()
+        sender = Sender(connection)
+
+        def is_read() -> bool:
+            """It reads what comes after it has started."""
+            for value in (b'{"query":7}', b"[" * 100_000, JAVA):
+                sender.send(reports_topic("evergrid"), value)
+            sender.flush()
+            return reader.skipped > 1 and reader.batch("g1.join-final") == ("r", 7)
+
+        wait_for(is_read, bool, 120.0)
+        reader.stop()
+    assert caplog.text.count("not a report of a join") == 1

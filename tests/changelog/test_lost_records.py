@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import OFFSET_END, TopicPartition
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, not in __all__
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
 from tests.changelog.test_feed import RAW, TABLE, Seen
 from tests.handwritten_pipeline import HandwrittenPipeline
 
@@ -38,8 +44,14 @@ def settings_for(broker: EmbeddedBroker, prefix: str, age: str = "never") -> Set
 
 
 def delete_records(settings: Settings, target: TableTopic, before: int = OFFSET_END) -> None:
-    """As retention does it, or somebody with Kafka's tools."""
+    """As retention does it, or somebody with Kafka's tools: a policy is changed in a moment."""
     admin = clients.admin(settings.kafka.internal)
+    policy = ConfigEntry(
+        "cleanup.policy", "compact,delete", incremental_operation=AlterConfigOpType.SET
+    )
+    topic = ConfigResource(ResourceType.TOPIC, target.topic, incremental_configs=[policy])
+    for changed in admin.incremental_alter_configs([topic]).values():
+        changed.result(timeout=60)
     place = TopicPartition(target.topic, 0, before)
     for answer in admin.delete_records([place]).values():
         answer.result(timeout=60)

@@ -306,6 +306,8 @@ def test_without_options_it_shows_what_runs_what_may_be_and_what_was(
             message=f'{{"usersTopic": "users_v{offset}\x1b[2J"}}',
             by="key ops" if offset == 5 else "",
         )
+    for bad in ({}, {"ts": "tomorrow"}):  # not rows of this table
+        pipeline.write(pipeline.control_raw, "0:9", bad)
     pipeline.tell(pipeline.prepare(2), PAST)
     done = run("control")
     assert (done.returncode, done.stderr) == (0, "")
