@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from evergrid.changelog.feed import FeedUpdate, Followed, Key
 from evergrid.changelog.manifest import OLD_SECONDS, Gap
 from evergrid.gateway.engine.changelog_follower import NO_UPDATE, Segment
+from evergrid.gateway.engine.engine_delay import EngineDelay
 from evergrid.gateway.engine.gap_text import gap_log_line, gap_warning
 from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.retention_clock import RetentionClock
@@ -111,9 +112,10 @@ class TableManager:
     `fresh_at` is when everything was last known to be up to date, in microseconds.
     """
 
-    def __init__(self, hub: Hub, table_bytes: int) -> None:
+    def __init__(self, hub: Hub, table_bytes: int, delay: EngineDelay | None = None) -> None:
         self._hub = hub
         self._table_bytes = table_bytes
+        self._delay = delay or EngineDelay()
         self._loaded: dict[Key, _LoadedTable] = {}
         self._shown: dict[str, _Shown] = {}
         self._feed = NO_UPDATE
@@ -340,7 +342,8 @@ class TableManager:
         heartbeat = feed.manifest.heartbeat
         if not heartbeat:
             return ""  # whatever wrote this manifest has no heartbeat
-        silent = time.monotonic() - self._heartbeat_at
+        # A heartbeat may wait behind changes that were read before it.
+        silent = time.monotonic() - self._heartbeat_at - self._delay.seconds
         age = time.time() - heartbeat / 1e6
         is_old = age > _HEARTBEAT_AGE_SECONDS and silent > _HEARTBEAT_GRACE_SECONDS
         return "The pipeline does not run." if silent > _HEARTBEAT_SECONDS or is_old else ""
