@@ -14,6 +14,7 @@ import pytest
 from evergrid.changelog.feed import FeedUpdate, Followed, Key, LoadProgress
 from evergrid.changelog.manifest import HEARTBEAT_KEY, Gap, Gaps, Manifest, TablesBehind
 from evergrid.changelog.unreadable_records import SkipReason, UnreadableRecord
+from evergrid.gateway.engine.engine_delay import EngineDelay
 from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.hub_types import HubLimits
 from evergrid.gateway.engine.shared_view import PublicationTime
@@ -75,7 +76,8 @@ class Keeping:
         self.watching = Watching(
             HubLimits(frame_seconds=0.0, linger_seconds=1.0, max_views=5, max_views_per_key=5)
         )
-        self.manager = TableManager(self.watching.hub, table_bytes)
+        self.delay = EngineDelay()
+        self.manager = TableManager(self.watching.hub, table_bytes, self.delay)
         self.tables: list[Followed] = []
         self.current: int | None = None
         self.switched = time.time_ns() // 1000
@@ -365,6 +367,18 @@ def test_a_pipeline_that_has_been_silent_for_long_makes_tables_stale(
     assert keeping.state() is Live.STALE
     assert keeping.manager.pipeline().health is PipelineHealth.GONE
     assert keeping.manager.pipeline().message == "The pipeline does not run."
+
+
+def test_a_heartbeat_that_waits_behind_changes_is_not_missed(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeping.turn(heartbeat=NOW)
+    keeping.delay.on_read()
+    later = time.monotonic() + 60
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert keeping.manager.pipeline().health is PipelineHealth.LIVE
+    keeping.delay.on_applied()
+    assert keeping.manager.pipeline().health is PipelineHealth.GONE
     keeping.turn(heartbeat=NOW + 1)
     assert keeping.state() is Live.LIVE
 

@@ -17,6 +17,7 @@ from evergrid.changelog.feed import FeedUpdate, Followed, Key
 from evergrid.changelog.manifest import HEARTBEAT_KEY, OLD_SECONDS, Gap
 from evergrid.changelog.unreadable_records import unreadable_text
 from evergrid.gateway.engine.changelog_follower import NO_UPDATE, Segment
+from evergrid.gateway.engine.engine_delay import EngineDelay
 from evergrid.gateway.engine.gap_text import gap_log_line, gap_warning
 from evergrid.gateway.engine.hub import Hub
 from evergrid.gateway.engine.loaded_table import ChangeRate, LoadedTable
@@ -55,9 +56,10 @@ class TableManager:
     `fresh_at` is when everything was last known to be up to date, in microseconds.
     """
 
-    def __init__(self, hub: Hub, table_bytes: int) -> None:
+    def __init__(self, hub: Hub, table_bytes: int, delay: EngineDelay | None = None) -> None:
         self._hub = hub
         self._table_bytes = table_bytes
+        self._delay = delay or EngineDelay()
         self._loaded: dict[Key, LoadedTable] = {}
         self._shown: dict[str, _Shown] = {}
         self._feed = NO_UPDATE
@@ -298,7 +300,8 @@ class TableManager:
         """Why the pipeline seems not to run; empty if its heartbeat comes."""
         manifest = self._feed.manifest
         heartbeat = manifest.heartbeat
-        silent = time.monotonic() - self._heartbeat_at
+        # A heartbeat may wait behind changes that were read before it.
+        silent = time.monotonic() - self._heartbeat_at - self._delay.seconds
         age = time.time() - heartbeat / 1e6
         is_old = age > _HEARTBEAT_AGE_SECONDS and silent > _HEARTBEAT_GRACE_SECONDS
         if not heartbeat or not (silent > _HEARTBEAT_SECONDS or is_old):

@@ -66,11 +66,11 @@ class ThreadedEngine:
                 bytes=ByteLimits.of(gateway.limits),
             )
         )
-        self._manager = TableManager(self._hub, gateway.table_bytes)
+        self._delay = EngineDelay()
+        self._manager = TableManager(self._hub, gateway.table_bytes, self._delay)
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._requests = RequestQueue()
         self._keys: dict[SubscriberId, str] = {}  # of subscribers; used on the event loop alone
-        self._delay = EngineDelay()
         self._busy = BusyStates(self._delay, log)
         self._tables: Sequence[TableInfo] = ()
         self._queue_slots = threading.Semaphore(_QUEUED_BATCHES)
