@@ -36,6 +36,7 @@ const CLOSE_CODES: Readonly<Record<number, readonly [code: string, retry: boolea
   4412: ['silent', true],
   4413: ['shutting_down', true],
   4414: ['internal', true],
+  4415: ['session_ended', true],
 };
 
 /** The error for a close code; undefined for codes that are not the gateway's. */
