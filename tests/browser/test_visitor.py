@@ -13,9 +13,12 @@ from tests.support.local_gateway import LocalGateway
 WRONGS = {
     "console.error('oh')": "console: oh",
     "setTimeout(() => { throw new Error('fell') })": "fell",
-    "document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\">')": "inline style",
-    "document.body.append(Object.assign(document.createElement('script'), {text: '1'}))": "script",
-    "eval('1')": "unsafe-eval|uncaught",
+    "document.body.insertAdjacentHTML('beforeend', '<p>')": "TrustedHTML",
+    "document.body.setAttribute('style', 'color: red')": "inline style",
+    "document.body.append(Object.assign(document.createElement('script'), {text: '1'}))": (
+        "TrustedScript|script"
+    ),
+    "eval('1')": "TrustedScript|unsafe-eval|uncaught",
     "new Image().src = 'https://elsewhere.example/pixel.png'": "elsewhere.example",
     "void fetch('https://elsewhere.example/').catch(() => {})": "elsewhere.example",
     "new Image().src = '/absent.png'": "404",
