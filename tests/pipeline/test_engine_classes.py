@@ -43,6 +43,7 @@ TESTS = [
     ("InnerTest", 2000),
     ("CacheTest", 0),
     ("IndexTest", 20),
+    ("ClockTest", 20),
 ]
 
 

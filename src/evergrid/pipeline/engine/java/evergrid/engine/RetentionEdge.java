@@ -15,6 +15,7 @@ final class RetentionEdge {
   private static final long MICROS = 1000;
   private static final long SLACK_MICROS = 10_000_000; // clocks differ
 
+  private final RetentionClock clock = new RetentionClock();
   private final long ageMicros;
   private final long rows;
   private final TreeMap<Long, long[]> counts = new TreeMap<>(); // rows by time span
@@ -82,7 +83,7 @@ final class RetentionEdge {
     if (ageMicros == Long.MAX_VALUE) {
       return edge;
     }
-    return Math.max(edge, System.currentTimeMillis() * MICROS - ageMicros - SLACK_MICROS);
+    return Math.max(edge, clock.millis() * MICROS - ageMicros - SLACK_MICROS);
   }
 
   /** In how many milliseconds a message of this time may be before the edge, as far as is known. */
