@@ -15,7 +15,13 @@ from evergrid.config.settings import Settings
 from evergrid.model.errors import DataError, LinkError
 from evergrid.model.generation import Generation, SourceTopic, State, Times
 from evergrid.pipeline.checkpoint import all_checkpoints, belongs, claim, positions, remove
-from evergrid.pipeline.plan import Plan, QueryId, checkpoint_folder, queries_of
+from evergrid.pipeline.plan import (
+    Plan,
+    QueryId,
+    checkpoint_folder,
+    discard_uncommitted_state,
+    queries_of,
+)
 
 TOPICS = {
     "users": SourceTopic("id-1", {0: 0, 1: 0}, raw=1, made=5),
@@ -215,3 +221,17 @@ def test_a_join_keeps_the_reducers_that_its_state_was_begun_with(
     for damaged in ("", "{", "{}", "[]"):
         folder.write("offsets", 1, "v1", damaged, "{}")
         assert folder.reducers == 8
+
+
+@pytest.mark.parametrize("recorded", ["", "offsets/0", "commits/0"])
+def test_only_the_state_of_a_first_batch_that_never_ended_is_discarded(
+    tmp_path: Path, recorded: str
+) -> None:
+    state = tmp_path / "state" / "0" / "_metadata"
+    for folder in (state, tmp_path / "offsets", tmp_path / "commits"):
+        folder.mkdir(parents=True)
+    (state / "schema").write_text("{}")
+    if recorded:
+        (tmp_path / recorded).write_text("v1")
+    discard_uncommitted_state(tmp_path)
+    assert (state / "schema").exists() == bool(recorded)

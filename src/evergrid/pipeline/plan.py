@@ -7,6 +7,7 @@ generations with the same source share it, its changelog and its query.
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -100,6 +101,7 @@ class Plan(msgspec.Struct, frozen=True):
     ) -> StreamingQuery:
         """Start a query on its checkpoint, or at `starts` if that is empty, in real-time mode or in
         micro-batches that end when all present messages have been read."""
+        discard_uncommitted_state(self.checkpoint(query))
         rows = None if live else _MESSAGES_PER_BATCH
         messages = message_stream(self.spark, self.settings.kafka.source, starts, group, rows)
         join = self._join(query)
@@ -202,6 +204,16 @@ def generations_folder(settings: Settings) -> Path:
 
 def checkpoint_folder(settings: Settings, query: QueryId) -> Path:
     return generations_folder(settings) / f"g{query.generation}" / query.name
+
+
+def discard_uncommitted_state(checkpoint: Path) -> None:
+    """Remove what an interrupted first batch left of a state.
+
+    In real-time mode Spark records a batch when it ends, and refuses to begin a first one where it
+    finds state. The query begins at its start offsets again, so nothing is lost.
+    """
+    if not batches(checkpoint / "offsets") and not batches(checkpoint / "commits"):
+        shutil.rmtree(checkpoint / "state", ignore_errors=True)
 
 
 def batches(folder: Path) -> list[int]:
