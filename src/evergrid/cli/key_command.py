@@ -57,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="how long the secret before stays valid, such as 7d, or 0s (default: 1h)",
     )
-    for parser, without in ((create, "until it is removed"), (rotate, "as before")):
-        parser.add_argument(
+    for action, without in ((create, "until it is removed"), (rotate, "as before")):
+        action.add_argument(
             "--expires",
             type=config_value(_LIFETIME),
             metavar="TIME",
@@ -68,8 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     remove = _action(actions, "remove", _remove, "remove a key and end its connections at once")
     end = _action(actions, "disconnect", disconnect, "end a key's sessions at a running gateway")
     connect_options.add_arguments(end)
-    for parser in (create, rotate, remove, end):
-        parser.add_argument("name", type=config_value(NAME), metavar="NAME", help="the key's name")
+    for action in (create, rotate, remove, end):
+        action.add_argument("name", type=config_value(NAME), metavar="NAME", help="the key's name")
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
