@@ -33,6 +33,7 @@ from evergrid.changelog.manifest import (
     LastNumber,
     Manifest,
     ManifestRecord,
+    Owner,
     RequestedChanges,
     SystemTableTopics,
     TablesBehind,
@@ -233,15 +234,19 @@ FULL: list[ManifestRecord] = [
     Choices("c", ("users",), {"users": "usersTopic"}, {"final": "joinType"}, 60),
     LastNumber(9),
     Gaps({"evergrid.g2.final_ui": (Gap("history", 3, ("u1",), 5),)}),
+    Owner(3, "host", 4711, "1:2", 5, released=True),
 ]
+NEWER = {Owner}  # that version ignores their keys
 
 
 @pytest.mark.parametrize("record", FULL, ids=lambda record: type(record).__name__)
 def test_the_version_before_reads_what_this_one_writes(record: ManifestRecord) -> None:
     """If this fails, gateways of that version stop: write what it reads, under the same key."""
     key, value = encode(record)
-    understood = msgspec.json.encode(without_format.decode(key, value))
-    assert is_part_of(json.loads(understood), json.loads(value))
+    understood = without_format.decode(key, value)
+    assert (understood is None) == (type(record) in NEWER)
+    if understood is not None:
+        assert is_part_of(json.loads(msgspec.json.encode(understood)), json.loads(value))
 
 
 def test_every_kind_of_record_is_tried() -> None:

@@ -231,6 +231,11 @@ SHAPES: Mapping[bytes, type[msgspec.Struct]] = {
 }
 
 
-def decode(key: bytes, value: bytes) -> msgspec.Struct:
-    """As that version decoded a record; an error took its gateways down."""
-    return msgspec.json.decode(value, type=SHAPES.get(key, Generation))
+def decode(key: bytes, value: bytes) -> msgspec.Struct | None:
+    """As that version decoded a record; an error took its gateways down.
+
+    None for a key that it ignored.
+    """
+    if key.startswith(b"generation:"):
+        return msgspec.json.decode(value, type=Generation)
+    return msgspec.json.decode(value, type=SHAPES[key]) if key in SHAPES else None
