@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import logging
-import sys
 import time
 
 import msgspec
@@ -39,6 +38,13 @@ class _Json(logging.Formatter):
         return msgspec.json.encode(entry).decode()
 
 
+class _StandardOutput(logging.Handler):
+    """Writes lines at once. A reader that is gone is the caller's affair, as with `print`."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), flush=True)
+
+
 def _ids(record: logging.LogRecord) -> dict[str, object]:
     found: dict[str, object] = getattr(record, "ids", {})
     return found
@@ -50,7 +56,7 @@ def _shown(value: object) -> str:
 
 def start_log(settings: Log, part: str) -> None:
     """Log as the settings say, from now on; `part` is the command that logs."""
-    handler = logging.StreamHandler(sys.stdout)
+    handler = _StandardOutput()
     handler.setFormatter(_Json(part) if settings.format is LogFormat.JSON else _Text())
     _LOG.handlers[:] = [handler]
     _LOG.setLevel(logging.DEBUG if settings.level is LogLevel.DEBUG else logging.INFO)
@@ -58,6 +64,6 @@ def start_log(settings: Log, part: str) -> None:
 
 def say(text: str) -> None:
     """A line of the log."""
-    if not _LOG.handlers:
+    if not any(isinstance(handler, _StandardOutput) for handler in _LOG.handlers):
         start_log(Log(LogFormat.TEXT, LogLevel.INFO), "")
     _LOG.info("%s", text)
