@@ -40,7 +40,7 @@ PARTS = {
     "viewers": SoakPart(
         "viewers of shared views held while networks, gateway and broker fail under them",
         40,
-        {Counted.VIEWERS: 2_000, Counted.KILLS: 6, Counted.NETWORK_FAULTS: 6},
+        {Counted.VIEWERS: 4_000, Counted.KILLS: 6, Counted.NETWORK_FAULTS: 6},
     ),
     "slow-readers": SoakPart(
         "readers that are slow or never read among healthy ones, who notice nothing",

@@ -13,6 +13,7 @@ from evergrid.process.open_files import raise_open_files
 from tests.gateway.caller import Caller, calling, ids
 from tests.gateway.conftest import PEOPLE, person
 from tests.support.local_gateway import LocalGateway
+from tests.support.soak import Counted, Soak
 
 WITHOUT_HEADER = 3  # every third is a page, which sends its key after the handshake
 
@@ -29,9 +30,11 @@ def test_300_who_return_at_once_stop_no_updates(gateway: LocalGateway) -> None:
     return_at_once(gateway, 300)
 
 
-@pytest.mark.soak
-def test_2000_who_return_at_once_stop_no_updates(gateway: LocalGateway) -> None:
-    return_at_once(gateway, 2000)
+@pytest.mark.soak(part="viewers")
+def test_2000_who_return_at_once_stop_no_updates(gateway: LocalGateway, soak: Soak) -> None:
+    count = soak.figure(2000)
+    return_at_once(gateway, count)
+    soak.count(Counted.VIEWERS, count)
 
 
 def return_at_once(gateway: LocalGateway, count: int) -> None:

@@ -63,7 +63,7 @@ class RecordWriter:
                 failure = self._write(self._producer, topic, records)
         if failure is not None:
             reason = self._last_error.reason(failure)
-            raise clients.link_error(self._connection, f"write to {topic}", reason)
+            raise clients.link_error(self._connection, f"write to topic {topic}", reason)
         self._last_error.clear()
 
     def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
@@ -122,7 +122,7 @@ class FencedWriter(RecordWriter):
                 if failure is None or failure.code() in NO_ANSWER:
                     break
             if failure is not None:
-                raise self._error(f"write to {topic}", failure)
+                raise self._error(f"write to topic {topic}", failure)
             self._last_error.clear()
 
     def _write(self, producer: Producer, topic: str, records: Sequence[Pair]) -> KafkaError | None:
