@@ -292,8 +292,8 @@ def test_large_downloads_are_few_at_once(gateway: LocalGateway) -> None:
         assert "this key has 2 large ones under way" in str(refused.body)
         assert refused.headers["retry-after"] == "1"
         downloads.append(start_download(gateway, "downloads"))
-        whoever = ask(gateway, "/api/tables/big/rows?limit=all", Authorization=other)
-        assert "3 large ones are under way" in str(whoever.body)
+        third = ask(gateway, "/api/tables/big/rows?limit=all", Authorization=other)
+        assert "3 large ones are under way" in str(third.body)
         assert ask(gateway, "/api/tables/big/rows?limit=100").status == 200
     finally:
         for download in downloads:

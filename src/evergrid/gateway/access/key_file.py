@@ -20,7 +20,7 @@ import yaml
 
 from evergrid.config.problems import Problems, quoted, suggestion
 from evergrid.config.section import Section
-from evergrid.config.value_types import BOOLEAN, Value
+from evergrid.config.value_types import BOOLEAN, Value, matching
 from evergrid.config.yaml_tree import ListNode, ScalarNode, parse
 from evergrid.gateway.access.access_key import EVERY_TABLE, PREFIX, AccessKey, hashed, new_secret
 from evergrid.gateway.access.private_file import lock_parent, replace_file
@@ -38,9 +38,9 @@ _ENTRY = (
     "previous_hash",
     "previous_until",
 )
-_NAME = re.compile(rf"(?!{PREFIX})[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}")
+_NAME = rf"(?!{PREFIX})[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}"
 _HASH = re.compile(r"[0-9a-f]{64}")
-_PATTERN = re.compile(r"[A-Za-z0-9_*?]{1,100}")
+_PATTERN = r"[A-Za-z0-9_*?]{1,100}"
 _HEADING = """\
 # The keys of Evergrid's gateway, by hash; `evergrid key` writes this file, and running
 # gateways reload it when it changes. Your own comments are lost when it is written.
@@ -54,15 +54,6 @@ class KeyFile(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-def _matching(pattern: re.Pattern[str], expected: str, remedy: str) -> Value[str]:
-    def read(text: str) -> str:
-        if not pattern.fullmatch(text):
-            raise ValueError
-        return text
-
-    return Value(read, expected, remedy, "")
-
-
 def _time(text: str) -> datetime.datetime:
     time = datetime.datetime.fromisoformat(text)
     if time.tzinfo is None:
@@ -73,12 +64,12 @@ def _time(text: str) -> datetime.datetime:
         raise ValueError from error
 
 
-NAME = _matching(
+NAME = matching(
     _NAME,
     f"a key's name: letters, digits, dots, _ and -, at most {LONGEST_NAME}, not {PREFIX} first",
     "Choose such a name.",
 )
-PATTERN = _matching(
+PATTERN = matching(
     _PATTERN,
     "a table's name, in which * matches any letters and ? one",
     "Write it as users_ui or users_*.",
